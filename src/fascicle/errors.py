@@ -24,6 +24,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, Self
@@ -237,6 +238,23 @@ class MissingExtraError(FascicleError):
         self.key = package
         self.extra = extra
         self.package = package
+
+
+def needed(module: str, *, extra: str, package: str = "") -> Any:
+    """Imports a module of a package that an extra installs.
+
+    Args:
+        module: full name.
+        extra: of Fascicle.
+        package: name to install; that of the module by default.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(extra, package or module) from None
 
 
 class PluginError(FascicleError):

@@ -202,7 +202,7 @@ def _loaded(
         from fascicle.runtime.wrapped import PluggedPredictor
 
         name = str(model)
-        return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
+        return PluggedPredictor(plugins.load("predictors", name), package=plugins.package_of("predictors", name))
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
         with _needs_torch(threads):

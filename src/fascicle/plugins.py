@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
 from fascicle.core.mention import GOLD
@@ -76,26 +76,6 @@ class Plugin(NamedTuple):
 def names(group: str) -> tuple[str, ...]:
     """Returns the names of the plug-ins of a group, sorted, without importing them."""
     return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
-
-
-def load_predictor(name: str) -> Predictor:
-    """Loads a predictor of another package; see `load`."""
-    return cast(Predictor, load("predictors", name))
-
-
-def load_step(name: str) -> Step:
-    """Loads a step of another package; see `load`."""
-    return cast(Step, load("steps", name))
-
-
-def load_reader(name: str) -> Reader:
-    """Loads a reader of another package; see `load`."""
-    return cast(Reader, load("readers", name))
-
-
-def load_writer(name: str) -> Writer:
-    """Loads a writer of another package; see `load`."""
-    return cast(Writer, load("writers", name))
 
 
 def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:

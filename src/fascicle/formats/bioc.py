@@ -19,7 +19,7 @@ from fascicle.core.spans import Span
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import HeldFields, held
 from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, links_of
 from fascicle.formats.report import WriteReport
 
@@ -319,13 +319,12 @@ def _shown(value: Any) -> str | None:
 
 
 SOURCE: Final = "Fascicle"  # of collections
-_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes", "meta"})
-FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested"}
+_WHOLE: Final = "ids text-between-words mentions discontinuous nested"
 
 
 def holds_of(name: str) -> HeldFields:
     """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
-    return HeldFields(format=name, fields=FIELDS, partly=_PARTLY)
+    return held(name, _WHOLE, partly="sections links link-ontologies link-curies attributes meta")
 
 
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:

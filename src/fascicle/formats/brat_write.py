@@ -30,15 +30,11 @@ from fascicle.formats.brat_lines import (
     parse_reference,
 )
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 
-_PARTLY: Final = frozenset({"links", "link-names", "attributes"})
-HOLDS: Final = HeldFields(
-    format="brat",
-    fields=_PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested", "link-ontologies"},
-    partly=_PARTLY,
-)
+_WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
+HOLDS: Final = held("brat", _WHOLE, partly="links link-names attributes")
 _ANN: Final = ".ann"
 _MARK: Final = "\ufeff"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow

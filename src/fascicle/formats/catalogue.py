@@ -20,6 +20,7 @@ from fascicle.core.files.source import suffix
 from fascicle.errors import PluginError, UsageError
 from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
 
+_PLUGGED: Final = "plug-in"  # in place of a module, for the reader or writer that another package registers
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
 
 
@@ -32,8 +33,8 @@ class Format:
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         also: further suffixes of files that are read.
-        reads: module of its `Reader` in this package; empty if its files hold no texts.
-        writes: module of its `Writer`; empty if such files are only read.
+        reads: module of its `Reader` in this package, or that another package has it; empty if its files hold no texts.
+        writes: module of its `Writer` in the same way; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
     """
@@ -75,20 +76,6 @@ class Format:
         return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
 
-class _Plugged(Format):
-    """Format of a plug-in: the reader, the writer, or both, that other packages register under its name."""
-
-    @cached_property
-    def reader(self) -> Reader:
-        """Reader of the plug-in, see `Format`."""
-        return reader_of(plugins.load_reader(self.name), name=self.name)
-
-    @cached_property
-    def writer(self) -> Writer:
-        """Writer of the plug-in, see `Format`."""
-        return writer_of(plugins.load_writer(self.name), name=self.name)
-
-
 def _row(  # noqa: PLR0913 - the columns of the table
     name: str,
     means: str,
@@ -114,6 +101,9 @@ def _row(  # noqa: PLR0913 - the columns of the table
     )
 
 
+_RECORDS: Final = "simple JSON records with text and entities; the JSON of other tools is read"
+_PREDICTIONS: Final = "mentions and a hash of the text, never the text"
+_TASKS: Final = "tasks for Label Studio in JSON"
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
@@ -122,12 +112,7 @@ _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "read: the text that a page shows; written: one page of marked texts"
 _ROWS: Final = (
     _row("jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"),
-    _row(
-        "records",
-        "simple JSON records with text and entities; the JSON of other tools is read",
-        ends=".records.jsonl",
-        both="jsonl",
-    ),
+    _row("records", _RECORDS, ends=".records.jsonl", both="jsonl"),
     _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
     _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_files"),
     _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_files"),
@@ -148,25 +133,14 @@ _ROWS: Final = (
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
-    _row(
-        "label-studio",
-        "tasks for Label Studio in JSON",
-        ends=".label-studio.json",
-        reads="jsonl",
-        writes="label_studio",
-    ),
+    _row("label-studio", _TASKS, ends=".label-studio.json", reads="jsonl", writes="label_studio"),
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
     _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="office"),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
     _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="tables"),
-    _row(
-        "predictions",
-        "mentions and a hash of the text, never the text",
-        ends=".predictions.jsonl",
-        writes="predictions",
-    ),
+    _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
     _row("text", "for reading", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
@@ -260,9 +234,9 @@ def _plugged(name: str) -> Format | None:
     reads, writes = (name in plugins.names(group) for group in ("readers", "writers"))
     if not (reads or writes):
         return None
-    suffixes = plugins.load_writer(name).suffixes if writes else plugins.load_reader(name).suffixes
-    read, written = (name if there else "" for there in (reads, writes))
-    return _Plugged(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
+    suffixes = plugins.load("writers" if writes else "readers", name).suffixes
+    read, written = (_PLUGGED if there else "" for there in (reads, writes))
+    return Format(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
 
 
 def format_to_write(path: str, asked: str = "auto") -> str:
@@ -290,5 +264,9 @@ def format_to_write(path: str, asked: str = "auto") -> str:
 
 def _loaded(module: str, name: str, what: str) -> object:
     """Returns the reader or writer of a module: that of the format, or the one of all."""
+    if module == _PLUGGED:
+        made = {"READER": ("readers", reader_of), "WRITER": ("writers", writer_of)}
+        group, of = made[what]
+        return of(plugins.load(group, name), name=name)
     found = vars(import_module(f"fascicle.formats.{module}"))
     return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]

@@ -15,16 +15,12 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Span
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.handlers import Writer, checked_name
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
 
-HOLDS: Final = HeldFields(
-    format="CoNLL",
-    fields=frozenset({"sentences", "words", "mentions", "nested"}),
-    partly=frozenset({"sentences", "nested"}),
-)
+HOLDS: Final = held("CoNLL", "words mentions", partly="sentences nested")
 
 
 @dataclass(frozen=True, kw_only=True)

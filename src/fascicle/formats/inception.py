@@ -23,7 +23,7 @@ from fascicle.core.files.elements import MAX_RECORD, refuse_entities
 from fascicle.core.files.source import Source, lines
 from fascicle.core.mention import link_of
 from fascicle.core.spans import Span
-from fascicle.errors import FormatError, MissingExtraError, Place
+from fascicle.errors import FormatError, Place, needed
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import content_of, reading
 from fascicle.formats.handlers import Reader
@@ -207,10 +207,7 @@ def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Docu
 
 
 def _cas(source: Source) -> Any:
-    try:
-        import cassis
-    except ImportError:
-        raise MissingExtraError("cas", "dkpro-cassis") from None
+    cassis = needed("cassis", extra="cas", package="dkpro-cassis")
     content = content_of(source)
     if content.getvalue().lstrip()[:1] == b"{":
         return cassis.load_cas_from_json(content)

@@ -45,45 +45,28 @@ _BLOCKS: Final = frozenset(
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "title": "heading",
-        "caption": "caption",
-        "fig": "caption",
-        "table-wrap": "caption",
-        "table": "table",
-        "array": "table",
-        "fn": "footnote",
-        "table-wrap-foot": "footnote",
-        "ack": "acknowledgements",
-        "glossary": "abbreviations",
-        "app": "appendix",
-        "bio": "biography",
-        "disp-formula": "formula",
-        "trans-abstract": "abstract-other",
+        **dict.fromkeys(("caption", "fig", "table-wrap"), "caption"),
+        **dict.fromkeys(("table", "array"), "table"),
+        **dict.fromkeys(("fn", "table-wrap-foot"), "footnote"),
+        **{"ack": "acknowledgements", "glossary": "abbreviations", "app": "appendix", "bio": "biography"},
+        **{"disp-formula": "formula", "trans-abstract": "abstract-other"},
     }
 )
 # Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "tex-math": "formulas as TeX",
-        "annotation": "formulas as TeX",
-        "object-id": "ids of objects",
-        "permissions": "permissions of figures",
-        "alt-text": "descriptions of pictures",
-        "long-desc": "descriptions of pictures",
-        "sub-article": "articles inside",
-        "response": "articles inside",
+        **dict.fromkeys(("tex-math", "annotation"), "formulas as TeX"),
+        **{"object-id": "ids of objects", "permissions": "permissions of figures"},
+        **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
+        **dict.fromkeys(("sub-article", "response"), "articles inside"),
     }
 )
 # Elements of the front that are read whole, those of which the children are looked at, and the kinds of ids in meta.
 _READ: Final = frozenset(
-    {
-        *("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title"),
-    }
+    ("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title")
 )
 _OPEN: Final = frozenset(
-    {
-        *("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group"),
-        *("permissions",),
-    }
+    ("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group", "permissions")
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})

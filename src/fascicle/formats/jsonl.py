@@ -29,15 +29,12 @@ from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_names import check_labels
 from fascicle.formats.label_studio import merged
-from fascicle.formats.losses import OF_LINKS, HeldFields
+from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
 
-HOLDS: Final = HeldFields(
-    format="JSON records",
-    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested", "scores"})
-    | OF_LINKS,
-    partly=frozenset({"ids"}),
+HOLDS: Final = held(
+    "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
 )
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"

@@ -21,7 +21,7 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import OF_LINKS, HeldFields
+from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
@@ -284,12 +284,8 @@ def _region(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
 
 
-HOLDS: Final = HeldFields(
-    format="tasks of Label Studio",
-    fields=frozenset({"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"})
-    | OF_LINKS,
-    partly=frozenset({"sources"}),
-)
+_WHOLE: Final = "ids text-between-words meta mentions nested second-source scores"
+HOLDS: Final = held("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import is_
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -113,6 +113,22 @@ class HeldFields:
         if "sources" in self.lacking:
             found.append(("sources", lambda mention: mention.source != self.source))
         return tuple(found)
+
+
+def held(
+    format_name: str, fields: str, *, partly: str = "", also: frozenset[str] = frozenset(), **more: Any
+) -> HeldFields:
+    """Returns the fields that a format holds.
+
+    Args:
+        format_name: name of the format for messages.
+        fields: names of `FIELDS`, separated by blanks.
+        partly: those that it holds in some documents only, in the same way.
+        also: further fields.
+        **more: other attributes of `HeldFields`.
+    """
+    some = frozenset(partly.split())
+    return HeldFields(format=format_name, fields=some | also | frozenset(fields.split()), partly=some, **more)
 
 
 _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(

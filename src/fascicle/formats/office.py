@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.errors import FormatError, InputError, MissingExtraError
+from fascicle.errors import FormatError, InputError, needed
 from fascicle.formats.extraction import EXTRACTED, join_sections, package_of, reading
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
 from fascicle.formats.predictions import columns_of
@@ -52,7 +52,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     package = package_of(source)
     with reading(source):
-        part = _docx().Document(package).part
+        part = needed("docx", extra="office", package="python-docx").Document(package).part
         left_out = Counter[str]()
         blocks = list(_blocks(part.element.body, left_out))
         for other in part.package.iter_parts():
@@ -62,14 +62,6 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()) if count)
     said = (event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}"),) if listed else ()
     yield Document(id=source.name, text=text, sections=sections, meta=dict(EXTRACTED), events=said)
-
-
-def _docx() -> Any:
-    try:
-        import docx
-    except ImportError:
-        raise MissingExtraError("office", "python-docx") from None
-    return docx
 
 
 def _local(element: Any) -> str:
@@ -157,7 +149,8 @@ def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -
     """
     package = package_of(source)
     with reading(source):
-        book = _openpyxl().load_workbook(package, read_only=True, data_only=True)
+        openpyxl = needed("openpyxl", extra="office")
+        book = openpyxl.load_workbook(package, read_only=True, data_only=True)
         sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
     if not sheets:
         return
@@ -178,14 +171,6 @@ def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -
     for document in documents_of_rows(padded, source, options=options, report=report):
         yield document.with_events(*unread) if unread else document
         unread = ()
-
-
-def _openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("office", "openpyxl") from None
-    return openpyxl
 
 
 def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
@@ -236,7 +221,7 @@ class _Sheet(Rows):
 @contextmanager
 def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Yields the function that adds rows to a sheet; the workbook is written at the end."""
-    openpyxl = _openpyxl()
+    openpyxl = needed("openpyxl", extra="office")
     from openpyxl.cell import WriteOnlyCell
 
     book = openpyxl.Workbook(write_only=True)

@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import Link
-from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError, needed
 from fascicle.formats.handlers import Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
@@ -34,12 +34,8 @@ Rows = tuple[Row, list[Row]]
 
 
 def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("parquet", "pyarrow") from None
-    return pyarrow
+    needed("pyarrow.parquet", extra="parquet", package="pyarrow")
+    return needed("pyarrow", extra="parquet")
 
 
 def schemas() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, MissingExtraError
+from fascicle.errors import FormatError, needed
 from fascicle.formats.extraction import EXTRACTED, content_of, reading
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
@@ -288,11 +288,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _library() -> Any:
-    try:
-        import pypdfium2
-    except ImportError:
-        raise MissingExtraError("office", "pypdfium2") from None
-    return pypdfium2
+    return needed("pypdfium2", extra="office")
 
 
 def _page(page: Any) -> tuple[list[Piece], float]:

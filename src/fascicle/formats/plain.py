@@ -9,10 +9,10 @@ from fascicle.core.document import Document
 from fascicle.core.files.source import Source, whole_text
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import ReadReport, WriteReport
 
-HOLDS: Final = HeldFields(format="plain text", fields=frozenset({"text-between-words"}))
+HOLDS: Final = held("plain text", "text-between-words")
 _MARK: Final = "\ufeff"
 
 

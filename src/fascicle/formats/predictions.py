@@ -24,21 +24,14 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
 from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
-HOLDS: Final = HeldFields(
-    format="a prediction file",
-    fields=frozenset(
-        {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
-        | {"links", "link-ontologies", "link-names", "link-scores"}
-        | {"link-tiers", "link-curies", "nil-links"}
-    ),
-    by_reference=OF_TEXT,
-)
+_WHOLE: Final = "ids mentions discontinuous nested second-source sources scores"
+HOLDS: Final = held("a prediction file", _WHOLE, also=OF_LINKS, by_reference=OF_TEXT)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, checked_name
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "pubtator"
@@ -193,11 +193,10 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 READER: Final = Reader(read=read)
 
 
-_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})
-HOLDS: Final = HeldFields(
-    format="PubTator",
-    fields=_PARTLY | {"ids", "text-between-words", "mentions", "nested"},
-    partly=_PARTLY,
+HOLDS: Final = held(
+    "PubTator",
+    "ids text-between-words mentions nested",
+    partly="sections links link-ontologies link-curies attributes",
 )
 _LINE_BREAK: Final = re.compile(r"\r\n|[\r\n]")
 _NOT_IN_LINES: Final = re.compile(r"[\r\n\0]")

@@ -26,17 +26,13 @@ from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import with_words
 from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
 from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, number_of
 
-_PARTLY: Final = frozenset({"words", "sentences", "links", "link-ontologies", "link-curies"})
-HOLDS: Final = HeldFields(
-    format="the format of spaCy",
-    fields=_PARTLY | {"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"},
-    partly=_PARTLY,
-)
+_WHOLE: Final = "ids text-between-words meta mentions nested second-source sources scores"
+HOLDS: Final = held("the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies")
 _IN_MEMORY: Final = 2**22  # bytes of a column, before it goes to a file
 _CHUNK: Final = 2**20
 _BEGIN, _INSIDE, _OUTSIDE = 3, 1, 2  # of an entity, in spaCy

@@ -26,7 +26,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
 from fascicle.formats.handlers import Put, Writer, checked_name, framed
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.losses import OF_TEXT, HeldFields, held
 from fascicle.formats.report import WriteReport
 
 HEADER: Final = ("document", "type", "start", "end", "score")
@@ -159,9 +159,8 @@ def _csv_row(cells: Sequence[str]) -> str:
 
 def holds_of_table(name: str) -> HeldFields:
     """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
-    partly = frozenset({"links", "link-names"})
-    fields = partly | {"ids", "mentions", "discontinuous", "nested", "scores", "link-ontologies", "link-curies"}
-    return HeldFields(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
+    whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
+    return held(name, whole, partly="links link-names", by_reference=OF_TEXT, source=SOURCE)
 
 
 TSV: Final = Table(holds=holds_of_table("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
@@ -255,8 +254,7 @@ class _TaskRows:
 
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:
-    fields = frozenset({"ids", "mentions", "nested"})
-    holds = HeldFields(format=name, fields=fields, by_reference=OF_TEXT)
+    holds = held(name, "ids mentions nested", by_reference=OF_TEXT)
     return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header)
 
 

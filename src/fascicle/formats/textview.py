@@ -16,16 +16,11 @@ from fascicle.core.mention import identifier_of
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Put, Writer
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.losses import OF_TEXT, held
 from fascicle.formats.report import WriteReport
 
-HOLDS: Final = HeldFields(
-    format="the view for reading",
-    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"})
-    | {"links", "link-ontologies", "link-names", "link-curies"},
-    partly=frozenset({"nested"}),
-    by_reference=OF_TEXT - {"abbreviations"},
-)
+_WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
+HOLDS: Final = held("the view for reading", _WHOLE, partly="nested", by_reference=OF_TEXT - {"abbreviations"})
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")

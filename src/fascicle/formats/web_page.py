@@ -20,7 +20,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import AUTO, by_mark
 from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.marks import FORBIDDEN, faithful, shown, style, tag
-from fascicle.errors import FormatError, MissingExtraError, UsageError
+from fascicle.errors import FormatError, UsageError, needed
 from fascicle.formats.extraction import EXTRACTED, collapsed, join_sections
 from fascicle.formats.handlers import Encode, Put, Reader, Writer, framed
 from fascicle.formats.losses import EVERYTHING, HeldFields
@@ -83,7 +83,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if not text:
         yield Document(id=source.name, text="")
         return
-    tree = _parser()(text)
+    tree = needed("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(text)
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
             "the page was written by Fascicle, and holds the names of types among its texts; read the documents that "
@@ -96,14 +96,6 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     language = tree.root.attributes.get("lang") if tree.root is not None else None
     meta = {**EXTRACTED, **({"language": language} if language else {})}
     yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
-
-
-def _parser() -> Any:
-    try:
-        from selectolax.lexbor import LexborHTMLParser
-    except ImportError:
-        raise MissingExtraError("html", "selectolax") from None
-    return LexborHTMLParser
 
 
 def _declared(source: Source) -> Source:
@@ -207,12 +199,8 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-HOLDS: Final = HeldFields(
-    format="HTML",
-    fields=EVERYTHING
-    - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
-    - {"link-scores", "link-tiers", "nil-links"},
-)
+_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),
     tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
