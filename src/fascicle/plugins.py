@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
 from fascicle.core.mention import GOLD
@@ -76,6 +76,11 @@ class Plugin(NamedTuple):
 def names(group: str) -> tuple[str, ...]:
     """Returns the names of the plug-ins of a group, sorted, without importing them."""
     return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
+
+
+def load_step(name: str) -> Step:
+    """Loads a step of another package; see `load`."""
+    return cast(Step, load("steps", name))
 
 
 def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:

@@ -28,17 +28,8 @@ _BLOCKS: Final = frozenset(
     {
         *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
         *("verse-group", "verse-line", "speech", "statement", "boxed-text", "attrib", "preformat", "table-wrap-foot"),
-        *(
-            "fig",
-            "fig-group",
-            "table-wrap",
-            "table-wrap-group",
-            "supplementary-material",
-            "app",
-            "glossary",
-            "def-list",
-        ),
-        *("abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
+        *("fig", "fig-group", "table-wrap", "table-wrap-group", "supplementary-material", "app", "glossary"),
+        *("def-list", "abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
         *("disp-formula", "question", "answer", "code", "table", "array"),
     }
 )
