@@ -29,6 +29,8 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, Self
 
+import msgspec
+
 CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "error": "any other error",
@@ -182,6 +184,30 @@ class FormatError(InputError):
     """Content that breaks the rules of its format; names the file and, where there is one, the line."""
 
     code = "format"
+
+
+# What parsing of content raises: errors of msgspec, of checks in structs, and of deep nesting.
+BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+@contextmanager
+def explained(what: str, *errors: type[Exception], at: str = "", advice: str = "") -> Iterator[None]:
+    """Converts errors in the block, those of `BROKEN` by default, to one that says what the content is not.
+
+    Args:
+        what: what it is not, such as ``not JSON``; the reason follows in brackets.
+        *errors: other classes of errors.
+        at: place for the message.
+        advice: what to do, with the sign before it.
+
+    Raises:
+        FormatError: in place of the error.
+    """
+    caught = errors or BROKEN
+    try:
+        yield
+    except caught as error:
+        raise FormatError(f"{what} ({error}){advice}", at=at) from None
 
 
 class RecipeError(FascicleError):

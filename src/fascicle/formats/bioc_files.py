@@ -19,7 +19,7 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
 from fascicle.core.marks import FORBIDDEN, faithful
 from fascicle.core.wording import shortened
-from fascicle.errors import FormatError, Place
+from fascicle.errors import BROKEN, FormatError, Place, explained
 from fascicle.formats.bioc import (
     SOURCE,
     STEP,
@@ -182,7 +182,6 @@ _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
 _ENCODER: Final = msgspec.json.Encoder()
 _OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
-_BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -216,7 +215,7 @@ def _is_document(line: Line) -> bool:
     """True if a line is a whole document."""
     try:
         return "passages" in _OBJECT.decode(text_of(without_mark(line)))
-    except (FormatError, *_BROKEN):
+    except (FormatError, *BROKEN):
         return False
 
 
@@ -236,14 +235,11 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
 
 def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
     """Yields the documents of a collection, or of an array of collections or documents."""
-    try:
+    advice = "; it is an object with documents, and each has passages"
+    with explained("no collection of BioC", at=place, advice=advice):
         given = _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
         for one in given:
             yield from _of_one(one)
-    except _BROKEN as error:
-        raise FormatError(
-            f"no collection of BioC ({error}); it is an object with documents, and each has passages", at=place
-        ) from None
 
 
 def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
@@ -255,10 +251,8 @@ def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
 
 
 def _document(data: bytes, place: Place) -> Document:
-    try:
+    with explained("no document of BioC", at=place):
         entry = _ENTRY.decode(data)
-    except _BROKEN as error:
-        raise FormatError(f"no document of BioC ({error})", at=place) from None
     return document_of(entry, at=place)
 
 

@@ -23,7 +23,7 @@ from fascicle.core.files.source import (
     without_mark,
 )
 from fascicle.core.wording import typo_hint
-from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explained
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
@@ -188,10 +188,8 @@ def _records_in(value: Any) -> Iterator[Any]:
 
 
 def _parse(text: str, place: str) -> Any:
-    try:
+    with explained("not JSON", at=place, advice="; JSON Lines has one object per line"):
         return _DECODER.decode(text)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON ({error}); JSON Lines has one object per line", at=place) from None
 
 
 def _is_one_value(source: Source) -> bool:
@@ -204,7 +202,7 @@ def _is_one_value(source: Source) -> bool:
     try:
         line, *others = islice((line for _, line in lines(source) if line.strip()), 2)
         _DECODER.decode(line)
-    except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
+    except (FormatError, *BROKEN):
         return True
     return not others
 

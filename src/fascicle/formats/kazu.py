@@ -17,7 +17,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
 from fascicle.core.mention import is_curie
 from fascicle.core.spans import Span
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.jsonl import records
@@ -111,7 +111,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _document(value: Any, place: str) -> Document:
-    try:
+    advice = "; it has idx and sections, and each section a text and a name"
+    with explained("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
         given = msgspec.convert(value, _Document)
         text, starts = _placed(given.sections)
         collector = MentionCollector(text, step=STEP)
@@ -129,11 +130,6 @@ def _document(value: Any, place: str) -> Document:
             meta=facts,
             events=_left_out(given),
         )
-    except (msgspec.ValidationError, ValueError, TypeError) as error:
-        raise FormatError(
-            f"no document of Kazu ({error}); it has idx and sections, and each section a text and a name",
-            at=place,
-        ) from None
 
 
 def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:

@@ -11,7 +11,7 @@ import msgspec
 
 from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.tags import advice_on, is_tag
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import FormatError, UsageError, explained
 
 _INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"
@@ -86,10 +86,8 @@ def prefixed(tags: Sequence[str]) -> list[str]:
 
 
 def _of_file(path: str, field: str) -> tuple[str, ...]:
-    try:
+    with explained(f"{path}: not JSON"):
         value = msgspec.json.decode(whole_text(Source(path=path)))
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: not JSON ({error})") from None
     found = {names for names in _lists(value, field) if names}
     if len(found) != 1:
         several = "several lists" if found else "no list"

@@ -21,7 +21,7 @@ from fascicle.core.files.atomic import output
 from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, Place
+from fascicle.errors import FormatError, InputError, Place, explained
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
@@ -205,7 +205,7 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     text = text_of(without_mark(line))
-    try:
+    with explained("not a prediction", at=place):
         found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
             raise FormatError(
@@ -217,8 +217,6 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
         return Prediction(id=found.id, sha256=found.sha256, mentions=canonical(mentions), events=found.events)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"not a prediction ({error})", at=place) from None
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.core.mention import link_of
 from fascicle.core.spans import Span
-from fascicle.errors import FormatError, Place
+from fascicle.errors import FormatError, Place, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
@@ -211,10 +212,12 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 def _bin(source: Source) -> _Bin | None:
     if (data := _unpacked(source)) is None:
         return None
-    try:
+    with _of_spacy(source):
         return _BIN.decode(data)
-    except _BROKEN as error:
-        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
+
+
+def _of_spacy(source: Source) -> AbstractContextManager[None]:
+    return explained("no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again")
 
 
 def _unpacked(source: Source) -> bytes | None:
@@ -222,10 +225,8 @@ def _unpacked(source: Source) -> bytes | None:
     parts, size, packer = list[bytes](), 0, zlib.decompressobj()
     with source.open() as stream:
         while data := stream.read(_CHUNK):
-            try:
+            with _of_spacy(source):
                 parts.append(packer.decompress(data, MAX_FILE + 1 - size))
-            except zlib.error as error:
-                raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
             size += len(parts[-1])
             if size > MAX_FILE:
                 raise FormatError(
@@ -249,15 +250,13 @@ class _Columns:
 
 
 def _columns(found: _Bin, source: Source) -> _Columns:
-    try:
+    with _of_spacy(source):
         lengths = np.frombuffer(found.lengths, "<i4")
         spaces = np.frombuffer(found.spaces, bool)
         tokens = np.frombuffer(found.tokens, "<u8").reshape(len(spaces), len(found.attrs))
         total = int(lengths.sum(dtype=np.int64))
         if (lengths < 0).any() or total != len(spaces) or _ORTH not in found.attrs:
             raise ValueError("the columns do not fit together")
-    except _BROKEN as error:
-        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
     of = {attribute: tokens[:, at] for at, attribute in enumerate(found.attrs)}
     known = {number: name for name, number in symbols().items()}
     unread = [known.get(one, str(one)) for one, column in of.items() if one not in ATTRIBUTES and column.any()]
