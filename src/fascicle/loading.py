@@ -236,10 +236,8 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
         raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
-        raise UsageError(
-            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}",
-            file=str(folder),
-        )
+        message = f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+        raise UsageError(message, file=str(folder))
     return _model(folder, threads, None)
 
 

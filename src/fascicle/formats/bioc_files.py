@@ -225,11 +225,8 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
         parts.append(text_of(line))
         size += len(parts[-1]) + 1
         if size > MAX_FILE:
-            raise FormatError(
-                f"the collection has more than {MAX_FILE:,} characters; write one document on each line",
-                at=place,
-                code="too-large",
-            )
+            message = f"the collection has more than {MAX_FILE:,} characters; write one document on each line"
+            raise FormatError(message, at=place, code="too-large")
     return "\n".join(parts)
 
 

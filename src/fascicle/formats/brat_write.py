@@ -29,14 +29,13 @@ from fascicle.formats.brat_lines import (
     names_an_entry,
     parse_reference,
 )
-from fascicle.formats.handlers import Writer
+from fascicle.formats.handlers import Writer, file_text
 from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
 HOLDS: Final = held("brat", _WHOLE, partly="links link-names attributes")
 _ANN: Final = ".ann"
-_MARK: Final = "\ufeff"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 _MODE: Final = 0o100644 << 16
@@ -122,10 +121,7 @@ def encoder() -> Callable[[Document, WriteReport], Files]:
         name = _name(document)
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
-        text = document.text.replace("\0", " ")
-        if nul := document.text.count("\0"):
-            report.lose("nul", document, count=nul)
-        content = (_MARK + text if text.startswith(_MARK) else text).encode()
+        text, content = file_text(document, report)
         lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
         names.add(name)
         return ((name + TEXT, content), (name + _ANN, lines))

@@ -149,7 +149,7 @@ _ROWS: Final = (
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
     _row("docx", "the text of a Word document", ends=".docx", reads="office", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
-    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="plain", annotated=False),
+    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="native", annotated=False),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
@@ -178,11 +178,8 @@ def format_named(name: str) -> Format:
             name, [*FORMATS, *EARLIER, *plugins.names("readers"), *plugins.names("writers")], n=1
         )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
-        raise UsageError(
-            f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
-            key=name,
-            code="unknown-name",
-        )
+        message = f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
+        raise UsageError(message, key=name, code="unknown-name")
     return found
 
 
@@ -222,11 +219,8 @@ def plugged_by_suffix(end: str, group: str) -> str:
         with suppress(PluginError):
             found += [name] if end in plugins.load(group, name).suffixes and name not in FORMATS else []
     if len(found) > 1:
-        raise UsageError(
-            f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME",
-            key=end,
-            code="ambiguous-name",
-        )
+        message = f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME"
+        raise UsageError(message, key=end, code="ambiguous-name")
     return found[0] if found else ""
 
 

@@ -19,10 +19,9 @@ from fascicle.core.tags import TagCensus, advice_on, decode_tags, is_tag, split_
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import TokenMention, joined_document, sound
-from fascicle.formats.conll_kinds import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu
 from fascicle.formats.handlers import Reader
-from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
+from fascicle.formats.tag_names import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu, prefixed
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")

@@ -69,16 +69,12 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
     words = document.words or ()
-    starts = {start: at for at, (start, _) in enumerate(words)}
-    ends = {end: at + 1 for at, (_, end) in enumerate(words)}
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     found: list[_Placed] = []
     for mention in document.mentions:
         checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
-        start, end = starts.get(mention.start), ends.get(mention.end)
-        if start is None or end is None:
-            report.lose("not-on-words", document, mention)
-        elif sentence_of[start] != sentence_of[end - 1]:
+    for mention, start, end in on_words(document, words, report):
+        if sentence_of[start] != sentence_of[end - 1]:
             report.lose("across-sentences", document, mention)
         else:
             found.append(_Placed(mention, start, end))
@@ -90,6 +86,18 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
     return layers
+
+
+def on_words(document: Document, words: Sequence[Span], report: WriteReport) -> Iterator[tuple[Mention, int, int]]:
+    """Yields the mentions that begin and end with a word, with the first word and the one after the last."""
+    starts = {start: at for at, (start, _) in enumerate(words)}
+    ends = {end: at + 1 for at, (_, end) in enumerate(words)}
+    for mention in document.mentions:
+        first, last = starts.get(mention.start), ends.get(mention.end)
+        if first is None or last is None:
+            report.lose("not-on-words", document, mention)
+        else:
+            yield mention, first, last
 
 
 class _Placed(NamedTuple):

@@ -208,11 +208,8 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
     withdraws = source.path in report.deleted
     if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
-        raise InputError(
-            f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
-            file=source.path,
-            code="empty",
-        )
+        message = f"{source.path} is empty: it holds no document{where}; give a file in the format {name}"
+        raise InputError(message, file=source.path, code="empty")
 
 
 def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:

@@ -192,6 +192,17 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
     raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
 
 
+def file_text(document: Document, report: WriteReport) -> tuple[str, bytes]:
+    """Returns the text of a document with a blank for each NUL, which is counted, and the content of its text file.
+
+    A text that begins with U+FEFF gets another one in front there, since readers take the first for a byte order mark.
+    """
+    text = document.text.replace("\0", " ")
+    if nul := document.text.count("\0"):
+        report.lose("nul", document, count=nul)
+    return text, (_MARK + text if text.startswith(_MARK) else text).encode()
+
+
 def separate_sections(document: Document, report: WriteReport) -> list[Section]:
     """Returns the sections that can be passages: named, not empty, without overlap; counts the others as losses."""
     kept: list[Section] = []
@@ -297,10 +308,8 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
     except FascicleError:
         raise
     except Exception as error:
-        raise InputError(
-            f"document {document.id!r} cannot be written by the writer {name!r} ({type(error).__name__}: {error})",
-            key=document.id,
-        ) from error
+        message = f"document {document.id!r} cannot be written by the writer {name!r} ({type(error).__name__}: {error})"
+        raise InputError(message, key=document.id) from error
     if not isinstance(content, bytes):
         raise PluginError(
             f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name

@@ -15,9 +15,9 @@ from fascicle.core.spans import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
-from fascicle.formats.label_names import named, prefixed
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
+from fascicle.formats.tag_names import named, prefixed
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "jsonl"

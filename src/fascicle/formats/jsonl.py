@@ -27,11 +27,11 @@ from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, 
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.label_names import check_labels
 from fascicle.formats.label_studio import merged
 from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
+from fascicle.formats.tag_names import check_labels
 
 HOLDS: Final = held(
     "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
@@ -63,10 +63,8 @@ class JsonlOptions:
         """Checks the values of the options."""
         if self.shape != "auto" and self.shape not in SHAPES:
             hint = typo_hint(self.shape, SHAPES)
-            raise UsageError(
-                f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}",
-                code="unknown-name",
-            )
+            message = f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}"
+            raise UsageError(message, code="unknown-name")
         adjusted(JsonShape(), self.fields)
         check_labels(self.labels)
 

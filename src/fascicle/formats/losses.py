@@ -321,8 +321,6 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
         raise UsageError(f"allow_loss must be a list of names of losses; {type(names).__name__} was given")
     found = frozenset(map(str, names))
     for name in sorted(found - LOSSES.keys()):
-        raise UsageError(
-            f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}",
-            code="unknown-name",
-        )
+        message = f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}"
+        raise UsageError(message, code="unknown-name")
     return found

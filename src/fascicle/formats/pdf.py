@@ -273,10 +273,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             document.close()
     found = printed_text([pieces for pieces, _ in pages], [height for _, height in pages])
     if not found.text:
-        raise FormatError(
-            "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf",
-            at=source.path,
-        )
+        message = "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf"
+        raise FormatError(message, at=source.path)
     facts = {
         name: " ".join(map(str, offsets)) for name, offsets in (("pages", found.pages), ("hyphens", found.hyphens))
     }

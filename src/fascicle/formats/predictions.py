@@ -183,11 +183,8 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
     numbered = lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
-        raise InputError(
-            f"{source.path} is empty; a prediction file has at least the header of a TSV",
-            file=source.path,
-            code="empty",
-        )
+        message = f"{source.path} is empty; a prediction file has at least the header of a TSV"
+        raise InputError(message, file=source.path, code="empty")
     if isinstance(first, str) and columns_of(first):
         for group in grouped(_rows(numbered, first, source), lambda row: row[1][0]):
             yield partial(_from_rows, group, source, mention_source or SOURCE)
@@ -208,11 +205,8 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     with explained("not a prediction", at=place):
         found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
-            raise FormatError(
-                f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}",
-                at=place,
-                code="version",
-            )
+            message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
+            raise FormatError(message, at=place, code="version")
         mentions: Iterable[Mention] = found.mentions
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)

@@ -90,10 +90,8 @@ def files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        raise InputError(
-            f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files",
-            file=str(folder),
-        )
+        message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files"
+        raise InputError(message, file=str(folder))
     return files
 
 

@@ -229,11 +229,8 @@ def _unpacked(source: Source) -> bytes | None:
                 parts.append(packer.decompress(data, MAX_FILE + 1 - size))
             size += len(parts[-1])
             if size > MAX_FILE:
-                raise FormatError(
-                    f"the DocBin holds more than {MAX_FILE:,} bytes; write several files",
-                    at=source.path,
-                    code="too-large",
-                )
+                message = f"the DocBin holds more than {MAX_FILE:,} bytes; write several files"
+                raise FormatError(message, at=source.path, code="too-large")
         if parts and not packer.eof:
             raise FormatError("the DocBin is cut off; write it again", at=source.path, code="damaged")
     return b"".join(parts) if parts else None

@@ -24,7 +24,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import link_of, told
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
-from fascicle.formats.conll_write import with_words
+from fascicle.formats.conll_write import on_words, with_words
 from fascicle.formats.handlers import Encode, Put, Writer
 from fascicle.formats.losses import held
 from fascicle.formats.pubtator import count_links
@@ -148,13 +148,7 @@ class _Placed:
 
 
 def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> Iterator[_Placed]:
-    starts = {start: at for at, (start, _) in enumerate(ranges)}
-    ends = {end: at + 1 for at, (_, end) in enumerate(ranges)}
-    for mention in document.mentions:
-        first, last = starts.get(mention.start), ends.get(mention.end)
-        if first is None or last is None:
-            report.lose("not-on-words", document, mention)
-            continue
+    for mention, first, last in on_words(document, ranges, report):
         if mention.source == GROUP:
             raise InputError(
                 f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"

@@ -110,11 +110,8 @@ def entries(folder: Path) -> Iterator[str]:
     """
 
     def refuse(error: OSError) -> None:
-        raise OutputError(
-            f"{error.filename} cannot be read: {error.strerror}; give another name",
-            file=str(error.filename),
-            code="unreadable",
-        ) from error
+        message = f"{error.filename} cannot be read: {error.strerror}; give another name"
+        raise OutputError(message, file=str(error.filename), code="unreadable") from error
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         links = [name for name in folders if (Path(place) / name).is_symlink()]

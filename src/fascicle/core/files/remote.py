@@ -180,10 +180,8 @@ def _system_of(url: str) -> tuple[Any, str]:
     except ValueError as error:
         raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
     except Exception as error:  # from a client that connects at once
-        raise InputError(
-            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
-            file=url,
-        ) from error
+        message = f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine"
+        raise InputError(message, file=url) from error
     return system, path
 
 
