@@ -22,12 +22,7 @@ from fascicle.settings.base import Positive, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
-from fascicle.settings.folders.manifest import (
-    Manifest,
-    check_files,
-    check_open_types,
-    read_manifest,
-)
+from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest

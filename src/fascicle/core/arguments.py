@@ -15,19 +15,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache, wraps
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    NoReturn,
-    ParamSpec,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -288,7 +276,7 @@ def at_most(seconds: float, error: Exception) -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, frame: object) -> NoReturn:
+    def stop(number: int, frame: object) -> None:
         raise error
 
     before = signal.signal(signal.SIGVTALRM, stop)

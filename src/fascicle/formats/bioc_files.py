@@ -20,25 +20,15 @@ from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, lines
 from fascicle.core.marks import FORBIDDEN, faithful
 from fascicle.core.wording import shortened
 from fascicle.errors import BROKEN, FormatError, Place, explained
-from fascicle.formats.bioc import (
-    SOURCE,
-    STEP,
-    Annotation,
-    Entry,
-    Location,
-    Passage,
-    Sentence,
-    document_of,
-    entry_of,
-    holds_of,
-)
+from fascicle.formats import bioc
+from fascicle.formats.bioc import Annotation, Entry, Location, Passage, document_of, entry_of, holds_of
 from fascicle.formats.handlers import Reader, Writer, framed
 from fascicle.formats.report import ReadReport, WriteReport
 
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
 _HEAD: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
-    f"<collection><source>{SOURCE}</source><date></date><key></key>\n"
+    f"<collection><source>{bioc.SOURCE}</source><date></date><key></key>\n"
 ).encode()
 _IN_ATTRIBUTES: Final = re.compile("[\t\n]")
 
@@ -57,7 +47,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     told: list[str] = []
     for place, element in elements(source, ("document", *_OF_COLLECTION)):
         if element.tag != "document":
-            if (said := _text(element).strip()) and said != SOURCE:
+            if (said := _text(element).strip()) and said != bioc.SOURCE:
                 told.append(f"{element.get('key', element.tag)}: {said}")
             continue
         with report.aside.one():
@@ -68,7 +58,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _collection(told: list[str]) -> Event:
     message = f"what the collection says of itself is not kept: {'; '.join(told)}"
-    return Event(step=STEP, kind="note", code="collection-left-out", message=message[:300])
+    return Event(step=bioc.STEP, kind="note", code="collection-left-out", message=message[:300])
 
 
 def _entry(element: Element, place: Place) -> Entry:
@@ -83,7 +73,7 @@ def _entry(element: Element, place: Place) -> Entry:
 
 def _passage(element: Element, place: Place) -> Passage:
     own = _part(element, place)
-    return Passage(**own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
+    return Passage(**own, sentences=[bioc.Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
 
 
 def _part(element: Element, place: Place) -> dict[str, Any]:
@@ -181,7 +171,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
 _ENCODER: Final = msgspec.json.Encoder()
-_OBJECT_HEAD: Final = _ENCODER.encode({"source": SOURCE, "date": "", "key": "", "infons": {}})
+_OBJECT_HEAD: Final = _ENCODER.encode({"source": bioc.SOURCE, "date": "", "key": "", "infons": {}})
 
 
 def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:

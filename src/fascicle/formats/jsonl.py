@@ -12,16 +12,7 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.encodings import head_text
 from fascicle.core.files.pipes import is_pipe
-from fascicle.core.files.source import (
-    STDIN,
-    Source,
-    lines,
-    lines_or_errors,
-    open_bytes,
-    text_of,
-    whole_text,
-    without_mark,
-)
+from fascicle.core.files.source import STDIN, Source, lines_or_errors, open_bytes, text_of, without_mark
 from fascicle.core.wording import typo_hint
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explained
 from fascicle.formats.collect import grouped, sound
@@ -158,7 +149,7 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
 def records(source: Source) -> Iterator[tuple[str, Any]]:
     """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
-        value = _parse(whole_text(source), source.path)
+        value = _parse(source.text(), source.path)
         listed = value if isinstance(value, list) else [value]
         for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
@@ -198,7 +189,7 @@ def _is_one_value(source: Source) -> bool:
         first, _, more = head.partition("\n")
         return first.rstrip() == "{" and more.lstrip()[:1] == '"'
     try:
-        line, *others = islice((line for _, line in lines(source) if line.strip()), 2)
+        line, *others = islice((line for _, line in source.lines() if line.strip()), 2)
         _DECODER.decode(line)
     except (FormatError, *BROKEN):
         return True
