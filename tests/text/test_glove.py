@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.text.vectors.glove import Cells, GloveSettings, Side, count_cooccurrence, gradient, train_glove, weight_of
+from fascicle.text.glove import Cells, GloveSettings, Side, count_cooccurrence, gradient, train_glove, weight_of
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=9), min_size=1, max_size=5)
 
