@@ -25,9 +25,9 @@ from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.inception import MARK as WEBANNO
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
-from fascicle.formats.tables import HEADER
 from fascicle.formats.tag_names import BEGIN
 from fascicle.formats.text_tables import has_texts
 from fascicle.formats.unread import fields_argument

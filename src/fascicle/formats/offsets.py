@@ -30,9 +30,9 @@ from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
-from fascicle.formats.tables import HEADER
 
 STEP: Final = "offsets"
+HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of predictions
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:

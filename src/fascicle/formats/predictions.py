@@ -25,8 +25,9 @@ from fascicle.errors import FormatError, InputError, Place, explained
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
+from fascicle.formats.tables import CSV, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'

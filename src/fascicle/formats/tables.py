@@ -27,9 +27,9 @@ from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
 from fascicle.formats.handlers import Put, Writer, checked_name, framed
 from fascicle.formats.losses import OF_TEXT, HeldFields, held
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import WriteReport
 
-HEADER: Final = ("document", "type", "start", "end", "score")
 LINKS: Final = ("links", "names")  # further columns of documents
 SOURCE: Final = "predictions"  # of mentions that are read from a table
 BETWEEN: Final = "|"  # links of a mention
