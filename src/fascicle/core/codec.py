@@ -12,7 +12,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.errors import FormatError
 
 SCHEMA = 2

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.mention import GOLD, Link, Mention, MentionKey
-from fascicle.core.spans import Fragments, Span, check_ranges, fragments_overlap
+from fascicle.core.mention import GOLD, Fragments, Link, Mention, MentionKey, Span, check_ranges, fragments_overlap
 from fascicle.core.wording import counted
 
 __all__ = [

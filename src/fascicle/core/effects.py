@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from fascicle.core.document import Event
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 Kind = Literal["loss", "repair"]
 _Effect = Literal["harmless", "incomplete", "meaning"]

@@ -14,8 +14,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
-from fascicle.core.mention import is_curie, link_of, told
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections

@@ -16,7 +16,7 @@ from typing import Final
 from fascicle.core.document import Document, Link
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, open_tree, suffix_of
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id

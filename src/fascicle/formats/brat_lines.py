@@ -15,7 +15,7 @@ from typing import Final
 
 from fascicle.core.document import Event, Link
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import FormatError, Place
 
 TEXT: Final = ".txt"

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Fragments, Span, check_fragments
+from fascicle.core.mention import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.handlers import Writer, checked_name
 from fascicle.formats.losses import held

@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.core.files.atomic import output
 from fascicle.core.files.source import Source, lines
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import BROKEN, FormatError, InputError, Place, explained
 
 H = TypeVar("H", bound=msgspec.Struct)

@@ -17,7 +17,7 @@ from fascicle.core import contracts
 from fascicle.core.document import Document, Section
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN, Source
-from fascicle.core.spans import are_tuples
+from fascicle.core.mention import are_tuples
 from fascicle.core.wording import shortened
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
 from fascicle.formats.losses import EVERYTHING, LENIENT, HeldFields, LossPolicy, Said, representable_part

@@ -21,8 +21,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.elements import MAX_RECORD, refuse_entities
 from fascicle.core.files.source import Source, lines
-from fascicle.core.mention import link_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, link_of
 from fascicle.errors import FormatError, Place, needed
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import content_of, reading

@@ -11,7 +11,7 @@ import msgspec
 from fascicle.core.document import Document, Event, Link
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document

@@ -15,8 +15,7 @@ import msgspec
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.core.mention import is_curie
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, is_curie
 from fascicle.errors import FormatError, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections

@@ -16,8 +16,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link, Mention
 from fascicle.core.effects import event_of
-from fascicle.core.mention import identifier_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, identifier_of
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Encode, Put, Writer

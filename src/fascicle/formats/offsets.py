@@ -23,7 +23,7 @@ from typing import Final
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
 from fascicle.core.files.tree import Tree, archive_of, open_tree
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.brat_lines import TEXT

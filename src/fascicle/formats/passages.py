@@ -12,7 +12,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import join_sections

@@ -19,7 +19,7 @@ import msgspec
 from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.files.atomic import output
 from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, explained
 from fascicle.formats.collect import grouped, sound

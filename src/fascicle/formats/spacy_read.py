@@ -17,8 +17,7 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_FILE, Source
-from fascicle.core.mention import link_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, link_of
 from fascicle.errors import FormatError, Place, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader

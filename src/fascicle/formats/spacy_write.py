@@ -21,8 +21,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.mention import link_of, told
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, link_of, told
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import on_words, with_words
 from fascicle.formats.handlers import Encode, Put, Writer

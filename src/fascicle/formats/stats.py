@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document, Mention, overlapping_mentions
-from fascicle.core.spans import Span, fragments_contain
+from fascicle.core.mention import Span, fragments_contain
 from fascicle.core.wording import shortened
 from fascicle.formats.report import ReadReport
 

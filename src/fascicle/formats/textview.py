@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention, merged
-from fascicle.core.mention import identifier_of
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments, identifier_of
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Put, Writer
 from fascicle.formats.losses import OF_TEXT, held

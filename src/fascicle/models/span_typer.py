@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.model import check_tensors
 from fascicle.models.nn.span_reader import SpanBatch, SpanReader, span_batch

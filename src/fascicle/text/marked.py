@@ -25,7 +25,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, RecipeError
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings

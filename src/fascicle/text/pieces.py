@@ -24,7 +24,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import ModelError
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.text.inputs import UnitInputs

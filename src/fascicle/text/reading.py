@@ -15,7 +15,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.inputs import Columns, Finder, look_up

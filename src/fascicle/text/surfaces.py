@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.text.segment import Segmenter

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 TAUGHT: Final = "taught.bin"  # file of a model folder
 LEAST: Final = 60  # letters and digits: shorter sentences may be stock phrases

@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.export.graph import (

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.models.nn.span_reader import SpanBatch, span_batch
 from fascicle.models.span_typer import Vocabulary

@@ -10,7 +10,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import GOLD, Document
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.scoring.typing import (
