@@ -127,9 +127,8 @@ def _hints(owner: Any) -> Mapping[str, Any]:
     """Returns the annotations of the arguments of a function, or of the fields of a class."""
     if isinstance(owner, type):
         return get_type_hints(owner, include_extras=True)
-    own = types.SimpleNamespace(
-        __annotations__={**owner.__annotations__, "return": None}
-    )  # the return type may be imported late
+    # The return type may be imported late.
+    own = types.SimpleNamespace(__annotations__={**owner.__annotations__, "return": None})
     return get_type_hints(own, globalns=owner.__globals__, include_extras=True)
 
 

@@ -62,9 +62,8 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
-OF_TEXT: Final = frozenset(
-    {"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"}
-)  # what a file that names texts by their ids refers to
+# What a file that names texts by their ids refers to.
+OF_TEXT: Final = frozenset({"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"})
 EVERYTHING: Final = frozenset(FIELDS)
 
 

@@ -30,9 +30,8 @@ from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
 
 STEP: Final = "docx"
 _BETWEEN: Final = "\n\n"
-_DELETED: Final = frozenset(
-    {"del", "moveFrom", "Fallback", "pPr", "rPr", "txbxContent"}
-)  # not of the text of a paragraph
+# Not of the text of a paragraph.
+_DELETED: Final = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "txbxContent"})
 _SIGNS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _GREEK: Final = dict(zip("abgdezhqiklmnxoprstufcyw", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))  # of the font Symbol
 _NOTES: Final = ("footnotes", "endnotes", "comments", "header", "footer")

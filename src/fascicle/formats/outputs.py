@@ -124,9 +124,8 @@ def write_predictions(
     """
     chosen = request.chosen
     holds = chosen.writer.holds
-    holds = replace(
-        holds, by_reference=holds.by_reference | {"sources"}
-    )  # a table of one system has the name of the system
+    # A table of one system has the name of the system.
+    holds = replace(holds, by_reference=holds.by_reference | {"sources"})
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
         holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them

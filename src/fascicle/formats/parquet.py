@@ -97,9 +97,8 @@ def encode(document: Document, report: WriteReport) -> Rows:
         tuple(document.meta.items()),
     )
     rows = [_cells(document, mention) for mention in document.mentions]
-    msgspec.json.encode(
-        (row, rows)
-    )  # raises for a lone surrogate here, so that the error belongs to the document and not to the table
+    # Raises for a lone surrogate here, so that the error belongs to the document and not to the table.
+    msgspec.json.encode((row, rows))
     return row, rows
 
 

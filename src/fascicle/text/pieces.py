@@ -86,9 +86,8 @@ def cuts_words_alone(tokenizer: Tokenizer) -> bool:
 
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
 _LAST_SPACE = 0x3000
-_IS_SPACE = np.array(
-    [chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False]
-)  # the last value is for all higher code points
+# The last value is for all higher code points.
+_IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -259,9 +259,8 @@ def _whole(part: Reading, document: Document, sentences: Sequence[Span], reading
     bounds = part.pieces[0].sentences
     starts = segment_starts(bounds, unit=reading.unit, capacity=part.capacity)
     for piece in reversed(starts[1:]):
-        count = int(
-            np.searchsorted(bounds[:, 1], piece, side="right")
-        )  # sentences without a piece belong to the part before
+        # Sentences without a piece belong to the part before.
+        count = int(np.searchsorted(bounds[:, 1], piece, side="right"))
         if not _within_word(document, sentences[count][0]):
             return count
     return 0
