@@ -102,14 +102,8 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 def json_line(prediction: Prediction) -> bytes:
     """Encodes one prediction as one line; attributes of mentions are left out."""
     bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
-    line = _Line(
-        fascicle_predictions=SCHEMA,
-        id=prediction.id,
-        sha256=prediction.sha256,
-        mentions=bare,
-        events=prediction.events,
-    )
-    return _ENCODER.encode(line) + b"\n"
+    parts = {**msgspec.structs.asdict(prediction), "mentions": bare}
+    return _ENCODER.encode(_Line(**parts, fascicle_predictions=SCHEMA)) + b"\n"
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:

@@ -133,21 +133,6 @@ class StaticVectors:
         found[rows < 0] = self.unknown
         return found
 
-    def nearest(self, word: str, *, count: int = 10) -> list[tuple[str, float]]:
-        """Returns the words with the most similar vectors and their cosines, the most similar first.
-
-        Raises:
-            InputError: the word has no vector.
-        """
-        if word not in self.index:
-            raise InputError(f"the word {word!r} has no vector among {len(self.words):,}; give one that has")
-        row = self.index[word]
-        norms = np.linalg.norm(self.matrix, axis=1)
-        cosines = self.matrix @ self.matrix[row] / np.maximum(norms * norms[row], 1e-12)
-        cosines[row] = -np.inf
-        best = np.argsort(-cosines, kind="stable")[:count]
-        return [(self.words[i], float(cosines[i])) for i in best if i != row]
-
 
 _CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
