@@ -78,17 +78,14 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if (
-            expected is not None
-            and mention.text_in(self._text) != expected
-            and not _is_in(fragments, self._text, expected)
-        ):
+        other = expected is not None and mention.text_in(self._text) != expected
+        if other and not _is_in(fragments, self._text, expected or ""):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
             same = self._kept[mention.key] == mention
-            other = "" if same else ", and what the second one says of links, scores or attributes was left out"
-            message = f"a mention of type {kind!r} is there twice; the first was kept{other}"
+            lost = "" if same else ", and what the second one says of links, scores or attributes was left out"
+            message = f"a mention of type {kind!r} is there twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
             return

@@ -45,41 +45,25 @@ def schemas() -> dict[str, Any]:
         MissingExtraError: pyarrow is not installed.
     """
     pa = _arrow()
-    span = pa.struct([("start", pa.int32()), ("end", pa.int32())])
-    section = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
-    fact = pa.struct([("name", pa.string()), ("value", pa.string())])
+    text, number, real = pa.string(), pa.int32(), pa.float64()
+    ends = [("start", number), ("end", number)]
+    span, section = pa.struct(ends), pa.struct([*ends, ("name", text)])
+    facts, spans = pa.list_(pa.struct([("name", text), ("value", text)])), pa.list_(span)
     pair = pa.struct([("short", span), ("long", span)])
-    link = pa.struct(
-        [
-            *((name, pa.string()) for name in ("id", "ontology", "name", "tier", "curie")),
-            ("score", pa.float64()),
-            ("nil", pa.bool_()),
-            ("same", pa.list_(pa.string())),
-        ]
-    )
-    documents = [
-        ("document", pa.string()),
-        ("text", pa.string()),
-        ("sections", pa.list_(section)),
-        ("sentences", pa.list_(span)),
-        ("words", pa.list_(span)),
-        ("abbreviations", pa.list_(pair)),
-        ("meta", pa.list_(fact)),
-    ]
-    mentions = [
-        ("document", pa.string()),
-        ("type", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("text", pa.string()),
-        ("score", pa.float64()),
-        ("source", pa.string()),
-        ("concept", pa.string()),
-        ("spans", pa.list_(span)),
-        ("links", pa.list_(link)),
-        ("attributes", pa.list_(fact)),
-    ]
-    return {DOCUMENTS: pa.schema(documents), MENTIONS: pa.schema(mentions)}
+    names = [(name, text) for name in ("id", "ontology", "name", "tier", "curie")]
+    link = pa.struct([*names, ("score", real), ("nil", pa.bool_()), ("same", pa.list_(text))])
+    documents = {
+        **dict.fromkeys(("document", "text"), text),
+        "sections": pa.list_(section),
+        **dict.fromkeys(("sentences", "words"), spans),
+        **{"abbreviations": pa.list_(pair), "meta": facts},
+    }
+    mentions = {
+        **{"document": text, "type": text, "start": number, "end": number, "text": text},
+        **{"score": real, "source": text, "concept": text},
+        **{"spans": spans, "links": pa.list_(link), "attributes": facts},
+    }
+    return {DOCUMENTS: pa.schema(list(documents.items())), MENTIONS: pa.schema(list(mentions.items()))}
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

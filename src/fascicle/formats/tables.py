@@ -216,20 +216,10 @@ _CELLS: Final[Mapping[str, _Cell]] = {
     "text": lambda document, mention, _: joined(document.text, mention.spans),
 }
 _LIVINGNER: Final = {
-    "filename": "document",
-    "mark": "mark",
-    "label": "type",
-    "off0": "start",
-    "off1": "end",
-    "span": "text",
+    **{"filename": "document", "mark": "mark", "label": "type"},
+    **{"off0": "start", "off1": "end", "span": "text"},
 }
-_SOCIALDISNER: Final = {
-    "tweets_id": "document",
-    "begin": "start",
-    "end": "end",
-    "type": "type",
-    "extraction": "text",
-}
+_SOCIALDISNER: Final = {"tweets_id": "document", "begin": "start", "end": "end", "type": "type", "extraction": "text"}
 
 
 def our_names(names: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 import msgspec
@@ -58,17 +59,10 @@ def read_documents(
     """
     capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=level)
-    windows = [
-        windows_of(
-            p,
-            document=i,
-            unit=reading.unit,
-            capacity=capacity,
-            overlap=reading.overlap,
-            context=Context.of(reading),
-        )
-        for i, p in enumerate(pieces)
-    ]
+    cut = partial(
+        windows_of, unit=reading.unit, capacity=capacity, overlap=reading.overlap, context=Context.of(reading)
+    )
+    windows = [cut(p, document=i) for i, p in enumerate(pieces)]
     return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
 
 
