@@ -34,7 +34,7 @@ from fascicle.settings.recipes.typer import (
     write_typer_manifest,
 )
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import Surface, SurfaceReader
+from fascicle.text.sentences import Surface, SurfaceReader
 
 _AT_ONCE = 8192  # distinct spans in one batch
 

@@ -20,7 +20,7 @@ from fascicle.formats.requests import ReadRequest, paths_of, read_file
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import SurfaceReader
+from fascicle.text.sentences import SurfaceReader
 from fascicle.text.vectors import StaticVectors, write_vectors
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say

@@ -23,7 +23,7 @@ from fascicle.models.nn.span_reader import SpanBatch, span_batch
 from fascicle.models.span_typer import Vocabulary
 from fascicle.settings.recipes.typer import SpanTyperSettings
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import Surface, SurfaceReader
+from fascicle.text.sentences import Surface, SurfaceReader
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -24,7 +24,7 @@ from fascicle.evaluation.scoring.typing import (
 from fascicle.formats.distributions import Entry
 from fascicle.models.span_typer import TyperModel
 from fascicle.text.segment import Segmenter
-from fascicle.text.surfaces import SurfaceReader
+from fascicle.text.sentences import SurfaceReader
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
