@@ -65,11 +65,11 @@ XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then
 SAFE_XML = {
     "fascicle.core.files.elements",  # refuses declarations of entities, and bounds what it keeps
     # the class of an element alone
-    "fascicle.formats.ace",
-    "fascicle.formats.bioc_xml",
+    "fascicle.formats.ldc",
+    "fascicle.formats.bioc_files",
     "fascicle.formats.jats",
     "fascicle.formats.medline",
-    "fascicle.formats.mixed",
+    "fascicle.formats.extraction",
     "fascicle.terms.sources.mesh",
 }
 PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}

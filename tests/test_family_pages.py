@@ -20,7 +20,7 @@ pytest.importorskip("torch")
 from tests.pages import blocks
 
 from fascicle.core.document import Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.models.heads.contract import Basis
 from fascicle.models.model import make_head
 from fascicle.settings.heads import HEADS, AnyHead, HeadSettings

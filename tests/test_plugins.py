@@ -20,7 +20,7 @@ from fascicle.core.stream import stream
 from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.catalogue import READABLE
 from fascicle.formats.report import FailedDocuments, ReadReport
-from fascicle.plugins import GROUPS, load, load_predictor, load_step, names, plugins
+from fascicle.plugins import GROUPS, load, load_step, names, plugins
 from fascicle.runtime.places import find_model
 
 Install = Callable[..., None]
@@ -91,7 +91,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     install("plug_a", predictors={"finder-x": "Finder"}, steps={"cleaner": "Cleaner"})
     assert "finder-x" in names("predictors")
-    assert isinstance(load_predictor("finder-x"), Predictor)
+    assert isinstance(load("predictors", "finder-x"), Predictor)
     model = fascicle.load("finder-x")
     assert [d.layer("finder")[0].text_in(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
     assert "plug_a 1.2" in repr(model)

@@ -24,9 +24,12 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, Self
+
+import msgspec
 
 CODES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -183,6 +186,30 @@ class FormatError(InputError):
     code = "format"
 
 
+# What parsing of content raises: errors of msgspec, of checks in structs, and of deep nesting.
+BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+@contextmanager
+def explained(what: str, *errors: type[Exception], at: str = "", advice: str = "") -> Iterator[None]:
+    """Converts errors in the block, those of `BROKEN` by default, to one that says what the content is not.
+
+    Args:
+        what: what it is not, such as ``not JSON``; the reason follows in brackets.
+        *errors: other classes of errors.
+        at: place for the message.
+        advice: what to do, with the sign before it.
+
+    Raises:
+        FormatError: in place of the error.
+    """
+    caught = errors or BROKEN
+    try:
+        yield
+    except caught as error:
+        raise FormatError(f"{what} ({error}){advice}", at=at) from None
+
+
 class RecipeError(FascicleError):
     """A recipe with an unknown key, a wrong type, or a value that is not allowed."""
 
@@ -237,6 +264,23 @@ class MissingExtraError(FascicleError):
         self.key = package
         self.extra = extra
         self.package = package
+
+
+def needed(module: str, *, extra: str, package: str = "") -> Any:
+    """Imports a module of a package that an extra installs.
+
+    Args:
+        module: full name.
+        extra: of Fascicle.
+        package: name to install; that of the module by default.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(extra, package or module) from None
 
 
 class PluginError(FascicleError):

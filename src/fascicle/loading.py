@@ -22,12 +22,7 @@ from fascicle.settings.base import Positive, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
-from fascicle.settings.folders.manifest import (
-    Manifest,
-    check_files,
-    check_open_types,
-    read_manifest,
-)
+from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
@@ -202,7 +197,7 @@ def _loaded(
         from fascicle.runtime.wrapped import PluggedPredictor
 
         name = str(model)
-        return PluggedPredictor(plugins.load_predictor(name), package=plugins.package_of("predictors", name))
+        return PluggedPredictor(plugins.load("predictors", name), package=plugins.package_of("predictors", name))
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
         with _needs_torch(threads):
@@ -236,10 +231,8 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
         raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
-        raise UsageError(
-            f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}",
-            file=str(folder),
-        )
+        message = f"{folder} is an ensemble, and this needs a single model; give one of those in {folder / MEMBERS}"
+        raise UsageError(message, file=str(folder))
     return _model(folder, threads, None)
 
 

@@ -78,24 +78,9 @@ def names(group: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
 
 
-def load_predictor(name: str) -> Predictor:
-    """Loads a predictor of another package; see `load`."""
-    return cast(Predictor, load("predictors", name))
-
-
 def load_step(name: str) -> Step:
     """Loads a step of another package; see `load`."""
     return cast(Step, load("steps", name))
-
-
-def load_reader(name: str) -> Reader:
-    """Loads a reader of another package; see `load`."""
-    return cast(Reader, load("readers", name))
-
-
-def load_writer(name: str) -> Writer:
-    """Loads a writer of another package; see `load`."""
-    return cast(Writer, load("writers", name))
 
 
 def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:

@@ -19,8 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.mention import overlaps
 from fascicle.core.patches import apply
-from fascicle.core.spans import overlaps
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read

@@ -20,8 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Mention, Span
 from fascicle.formats import read, write
 from fascicle.linking.opening import find
 from fascicle.loading import load_single

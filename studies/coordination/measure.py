@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from fascicle.core.document import Document, Mention
+from fascicle.core.mention import Fragments
 from fascicle.core.patches import apply
-from fascicle.core.spans import Fragments
 from fascicle.formats.files import read
 from fascicle.linking.coordination import Coordination
 from fascicle.linking.opening import Linking, find

@@ -26,7 +26,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import read, write
 from fascicle.text.segment import sentences
-from fascicle.text.taught import TAUGHT, sentence_hashes, unpacked
+from fascicle.text.sentences import TAUGHT, sentence_hashes, unpacked
 from studies.common import GRIDS, ROOT
 from studies.packs import gold
 

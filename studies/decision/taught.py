@@ -25,7 +25,7 @@ from fascicle.formats import read
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.taught import TAUGHT, hashes_of, packed
+from fascicle.text.sentences import TAUGHT, hashes_of, packed
 from studies.common import GRIDS, ROOT
 
 VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"biomed@1": "refit", "biomed-fast@1": ""})

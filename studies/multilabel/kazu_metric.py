@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import Source
-from fascicle.core.spans import overlaps
+from fascicle.core.mention import overlaps
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.formats import predictions, read
 

@@ -30,7 +30,7 @@ import numpy as np
 from fascicle.core import codec
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.formats.files import read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 
 class Literal:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from seqeval.metrics import f1_score, precision_score, recall_score
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats import read
 from fascicle.loading import load_whole

@@ -39,8 +39,8 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.models.span_typer import load_typer
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.typer import TyperRecipe
-from fascicle.text.vectors.files import write_vectors
-from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
+from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
+from fascicle.text.vectors import write_vectors
 from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.run import train
 from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer

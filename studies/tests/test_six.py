@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from fascicle.core.patience import at_most
+from fascicle.core.arguments import at_most
 from fascicle.errors import InputError
 
 ENDLESS = re.compile("(a+)+$")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.spans import (
+from fascicle.core.mention import (
     Span,
     check_fragments,
     check_ranges,

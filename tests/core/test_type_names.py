@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fascicle
-from fascicle.core.names import folded
 from fascicle.core.type_names import Vocabulary, read_vocabulary
-from fascicle.errors import InputError, RecipeError
+from fascicle.core.wording import folded
+from fascicle.errors import RecipeError
 
 VOCABULARY = read_vocabulary()
 IN_CORPORA = {
@@ -36,11 +36,11 @@ IN_CORPORA = {
 
 @pytest.mark.parametrize(("kind", "names"), IN_CORPORA.items())
 def test_the_names_of_corpora_are_known(kind: str, names: list[str]) -> None:
-    assert [VOCABULARY.canonical(name) for name in names] == [kind] * len(names)
+    assert [VOCABULARY.candidates(name) for name in names] == [(kind,)] * len(names)
 
 
 def test_every_canonical_name_stands_for_itself_alone() -> None:
-    assert [VOCABULARY.canonical(kind) for kind in VOCABULARY.types] == list(VOCABULARY.types)
+    assert [VOCABULARY.candidates(kind) for kind in VOCABULARY.types] == [(kind,) for kind in VOCABULARY.types]
     assert len({folded(kind) for kind in VOCABULARY.types}) == len(VOCABULARY.types)
 
 
@@ -50,12 +50,6 @@ def test_the_types_of_the_shipped_model_are_canonical() -> None:
 
 
 def test_what_is_ambiguous_or_unknown_is_said() -> None:
-    with pytest.raises(InputError, match="CellLine or CellType") as ambiguous:
-        VOCABULARY.canonical("Cell")
-    assert (ambiguous.value.code, ambiguous.value.key) == ("ambiguous-name", "Cell")
-    with pytest.raises(InputError, match="did you mean 'Chemical'") as unknown:
-        VOCABULARY.canonical("Chemicl")
-    assert (unknown.value.code, unknown.value.key) == ("unknown-name", "Chemicl")
     found = VOCABULARY.meanings(["protein", "GO", "Regulon-operon"])
     assert found.known == {"protein": "Gene"}
     assert found.ambiguous == {"GO": ("CellularComponent", "BiologicalProcess", "MolecularFunction")}
@@ -66,13 +60,13 @@ def test_a_user_adds_types_and_names(tmp_path: Path) -> None:
     path = tmp_path / "types.toml"
     path.write_text('Gene = ["my genes"]\nCellType = ["Cell"]\nPhenotype = ["HP", "modifier"]\n', encoding="utf-8")
     own = read_vocabulary(path)
-    assert [own.canonical(name) for name in ("MY_GENES", "Cell", "HP", "phenotype", "Modifier", "protein")] == [
-        "Gene",
-        "CellType",
-        "Phenotype",
-        "Phenotype",
-        "Phenotype",
-        "Gene",
+    assert [own.candidates(name) for name in ("MY_GENES", "Cell", "HP", "phenotype", "Modifier", "protein")] == [
+        ("Gene",),
+        ("CellType",),
+        ("Phenotype",),
+        ("Phenotype",),
+        ("Phenotype",),
+        ("Gene",),
     ]
     assert own.types == (*VOCABULARY.types, "Phenotype")
     assert read_vocabulary().candidates("HP") == ()  # nothing is kept beside the vocabulary that was read
@@ -109,5 +103,5 @@ def test_what_is_added_is_found_or_refused(added: dict[str, list[str]]) -> None:
         assert len(dict(known + meant)) < len(set(known + meant))
         return
     for kind, names in added.items():
-        assert {own.canonical(name) for name in (kind, *names)} == {kind}
-    assert all(own.canonical(kind) == kind for kind in VOCABULARY.types)
+        assert {own.candidates(name) for name in (kind, *names)} == {(kind,)}
+    assert all(own.candidates(kind) == (kind,) for kind in VOCABULARY.types)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.evaluation.comparison.cells import Cells, cells_of
 from fascicle.runtime.combination.align import System
 

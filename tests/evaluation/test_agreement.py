@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.strategies import TEXT, Corpus, corpora, sides
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.comparison.agreement import (
     NO_MARK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.evaluation.scoring.rules import joined, overlap, properly_inside, size, touching
 
 from .strategies import characters, fragments

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.rules import RULES, RuleName, overlapping_pairs
 from fascicle.evaluation.scoring.scores import score

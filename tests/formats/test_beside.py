@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError
 from fascicle.formats import write
-from fascicle.formats.beside import EXTRACTED
+from fascicle.formats.extraction import EXTRACTED
 
 PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))
 
@@ -56,7 +56,7 @@ def test_nothing_stands_beside_standard_output_or_a_device(
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, unique=True))
 def test_each_id_has_a_file_of_its_own(ids: list[str]) -> None:
-    from fascicle.formats.beside import texts_beside
+    from fascicle.formats.outputs import texts_beside
 
     with tempfile.TemporaryDirectory() as folder:
         documents = [Document(id=name, text=name, meta=dict(EXTRACTED)) for name in ids]

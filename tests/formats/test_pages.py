@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.formats.pages import Piece, printed_text
+from fascicle.formats.pdf import Piece, printed_text
 
 SIZE, STEP, ADVANCE = 10.0, 12.0, 6.0
 WORD = st.text(st.sampled_from("abcdefgh"), min_size=1, max_size=12)

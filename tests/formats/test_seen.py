@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.formats.files import unique_ids
-from fascicle.formats.seen import Seen
+from fascicle.formats.files import Seen, unique_ids
 
 IDS = st.lists(st.sampled_from(["a", "b", "a#2", "a#2#2", "b#3", "é"]) | st.text(max_size=3).filter(bool), max_size=60)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Link, Mention, unique
-from fascicle.core.spans import overlaps
+from fascicle.core.mention import overlaps
 from fascicle.formats import ReadReport, read
 from fascicle.formats.stats import CorpusStats, corpus_stats, format_table
 

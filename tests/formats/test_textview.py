@@ -18,7 +18,7 @@ SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
 def view(text: str, *mentions: Mention, width: int = 80, colour: bool = False) -> str:
     document = Document(id="d", text=text)
-    rendered = TextView(width=width, colour=colour).render(document, mentions, title=False)
+    rendered = TextView(ViewOptions(width=width, colour=colour, title=False)).render(document, mentions)
     assert rendered.endswith("\n\n")
     return rendered[:-2]
 
@@ -76,12 +76,12 @@ def test_the_terminal_obeys_no_text() -> None:
 
 
 def test_the_legend_counts() -> None:
-    shown = TextView(width=80, colour=False, types=("Chemical", "Disease"))
+    shown = TextView(ViewOptions(width=80, types=("Chemical", "Disease")))
     shown.render(Document(id="1", text="abc"), [at(0, 1, "Disease"), at(1, 2, "Disease"), at(2, 3, "Chemical")])
     assert shown.legend() == "Disease 2  Chemical 1  in 1 document\n"
     shown.render(Document(id="2", text=""), [])
     assert shown.legend().endswith("in 2 documents\n")
-    assert TextView(width=80, colour=False).legend() == "no mentions  in 0 documents\n"
+    assert TextView(ViewOptions(width=80)).legend() == "no mentions  in 0 documents\n"
 
 
 def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
@@ -94,8 +94,8 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
         Mention(((0, 6),), "D", links=(Link(id="", nil=True),)),
     ]
     event = linked_by("pack@1", [("MESH", "2024")], step=STEP)
-    shown = TextView(width=80, colour=False)
-    first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions, title=False).splitlines()
+    shown = TextView(ViewOptions(width=80, title=False))
+    first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions).splitlines()
     assert "MESH" not in first
     assert len(below) == 3  # each link once, and an empty line
     assert "MESH:D001249 Asthma" in below[0]

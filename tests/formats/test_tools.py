@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Link
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport
+from fascicle.formats.files import latest
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.updates import latest
 
 DATA = os.environ.get("FASCICLE_DATA")
 

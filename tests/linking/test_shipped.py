@@ -10,7 +10,7 @@ import pytest
 
 import fascicle
 from fascicle.core.document import Document, Link, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.linking.opening import LinkerWithPacks, find
 from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
 from fascicle.terms.abbreviations.finder import find_abbreviations

@@ -19,7 +19,7 @@ pytest.importorskip("torch")
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.models.heads.contract import IGNORED, Basis, Head
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import make_head

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.spans import overlaps
+from fascicle.core.mention import overlaps
 from fascicle.errors import UsageError
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.settings.recipes.ensemble import EnsembleManifest

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
 from fascicle.settings.heads import AnyHead
 from fascicle.settings.recipes.recogniser import ReadingSettings

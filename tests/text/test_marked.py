@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.text.marked import Candidate, Form, candidates_of, encode_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import fascicle
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.recogniser import ReadingSettings

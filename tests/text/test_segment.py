@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.spans import check_ranges
+from fascicle.core.mention import check_ranges
 from fascicle.errors import InputError
 from fascicle.text.segment import SEGMENTERS, segmenter, sentences, words
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.text.segment import sentences
-from fascicle.text.taught import hashes_of, packed, sentence_hashes, unpacked
+from fascicle.text.sentences import hashes_of, packed, sentence_hashes, unpacked
 
 LONG = "Mutations of BRCA1 and of TP53 were found in patients with breast cancer and confirmed by sequencing."
 

@@ -68,7 +68,7 @@ from fascicle.formats.jats import JatsOptions
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.text_tables import TextTableOptions
 from fascicle.terms.matching.dictionary import TsvOptions, read_dictionary
-from fascicle.text.vectors.files import read_vectors, write_vectors
+from fascicle.text.vectors import read_vectors, write_vectors
 
 SECONDS: Final = 20  # for one file
 MEMORY: Final = 3 * 2**30  # bytes of address space of a process

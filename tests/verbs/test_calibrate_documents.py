@@ -21,7 +21,7 @@ from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.taught import TAUGHT, hashes_of, packed
+from fascicle.text.sentences import TAUGHT, hashes_of, packed
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -23,7 +23,7 @@ from fascicle.cli import build_parser
 from fascicle.runtime.places import find_model
 from fascicle.serving.curation.store import Store
 from fascicle.serving.tokens import add_token
-from fascicle.text.vectors.glove import GloveSettings
+from fascicle.text.glove import GloveSettings
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.parsing import Parser
 from fascicle.verbs.tasks.index_build import build_pack

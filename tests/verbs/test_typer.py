@@ -14,7 +14,7 @@ from fascicle.core.files.source import Source
 from fascicle.formats import write
 from fascicle.formats.distributions import read as read_distributions
 from fascicle.formats.predictions import read as read_predictions
-from fascicle.text.vectors.files import read_vectors
+from fascicle.text.vectors import read_vectors
 
 pytest.importorskip("torch")
 

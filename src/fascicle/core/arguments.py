@@ -1,11 +1,17 @@
-"""Checks of argument types: one clear sentence in place of an error from deep inside."""
+"""Checks of argument types: one clear sentence in place of an error from deep inside.
+
+Time limit for regular expressions that users write, since some take exponential time.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
+import signal
+import threading
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache, wraps
 from pathlib import Path
@@ -121,9 +127,8 @@ def _hints(owner: Any) -> Mapping[str, Any]:
     """Returns the annotations of the arguments of a function, or of the fields of a class."""
     if isinstance(owner, type):
         return get_type_hints(owner, include_extras=True)
-    own = types.SimpleNamespace(
-        __annotations__={**owner.__annotations__, "return": None}
-    )  # the return type may be imported late
+    # The return type may be imported late.
+    own = types.SimpleNamespace(__annotations__={**owner.__annotations__, "return": None})
     return get_type_hints(own, globalns=owner.__globals__, include_extras=True)
 
 
@@ -248,3 +253,35 @@ def _shown(value: object) -> str:
         return "None"
     text = " ".join(repr(value).split())
     return f"{text[:_SHOWN]}{'...' if len(text) > _SHOWN else ''} ({type(value).__name__})"
+
+
+@contextmanager
+def at_most(seconds: float, error: Exception) -> Iterator[None]:
+    """Raises an error inside the block when it has used some seconds of processor time.
+
+    The limit works only in the main thread of a process, and on systems with signals; elsewhere there is none. There is
+    none either if another timer of this kind is already running. The matching of regular expressions checks for
+    signals.
+
+    Args:
+        seconds: limit of processor time of this process, so that the result does not depend on the load of the machine.
+        error: the error to raise.
+    """
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+        or signal.getitimer(signal.ITIMER_VIRTUAL)[0]
+    ):
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before if before is not None else signal.SIG_DFL)

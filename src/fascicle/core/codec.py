@@ -12,7 +12,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.errors import FormatError
 
 SCHEMA = 2
@@ -71,21 +71,8 @@ def encode(document: Document) -> bytes:
         MentionRecord(m.spans, m.type, m.text_in(text), m.score, m.source, m.links, m.attributes)
         for m in document.mentions
     ]
-    return _ENCODER.encode(
-        DocumentRecord(
-            id=document.id,
-            text=text,
-            sections=document.sections,
-            sentences=document.sentences,
-            words=document.words,
-            mentions=tuple(mentions),
-            abbreviations=document.abbreviations,
-            meta=document.meta,
-            events=document.events,
-            changes=document.changes,
-            fascicle=SCHEMA,
-        )
-    )
+    parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
+    return _ENCODER.encode(DocumentRecord(**parts, fascicle=SCHEMA))
 
 
 def decode(line: bytes | str) -> Document:
@@ -137,18 +124,9 @@ def _check_version(found: int) -> None:
 
 def _document(record: DocumentRecord) -> Document:
     mentions = [Mention(m.spans, m.type, m.score, m.source, m.links, m.attributes) for m in record.mentions]
-    document = Document(
-        id=record.id,
-        text=record.text,
-        sections=record.sections,
-        sentences=record.sentences,
-        words=record.words,
-        mentions=tuple(mentions),
-        abbreviations=record.abbreviations,
-        meta=record.meta,
-        events=record.events,
-        changes=record.changes,
-    )
+    parts = {**msgspec.structs.asdict(record), "mentions": tuple(mentions)}
+    del parts["fascicle"]
+    document = Document(**parts)
     return held_against(document, mentions, texts=[mention.text for mention in record.mentions])
 
 

@@ -12,14 +12,8 @@ from typing import BinaryIO, Final, Protocol, runtime_checkable
 from fascicle.core.document import Document, Patch
 from fascicle.errors import InputError
 
-PARTS: Final = (
-    "sections",
-    "sentences",
-    "words",
-    "abbreviations",
-    "mentions",
-    "links",
-)  # parts that steps need and give
+# Parts that steps need and give.
+PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links")
 
 
 @runtime_checkable

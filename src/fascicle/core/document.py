@@ -13,29 +13,12 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.mention import GOLD, Link, Mention, MentionKey
-from fascicle.core.spans import Fragments, Span, check_ranges, fragments_overlap
+from fascicle.core.mention import GOLD as GOLD
+from fascicle.core.mention import Fragments, Span, check_ranges, fragments_overlap
+from fascicle.core.mention import Link as Link
+from fascicle.core.mention import Mention as Mention
+from fascicle.core.mention import MentionKey as MentionKey
 from fascicle.core.wording import counted
-
-__all__ = [
-    "GOLD",
-    "LINKED",
-    "Abbreviation",
-    "Change",
-    "Document",
-    "Event",
-    "Identity",
-    "Link",
-    "Mention",
-    "MentionKey",
-    "Patch",
-    "Section",
-    "TextMention",
-    "canonical",
-    "identities",
-    "overlapping_mentions",
-    "unique",
-]
 
 LINKED: Final = "linked"  # code of the event that names the origin of links
 Identity = tuple[str, str, Fragments]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from fascicle.core.document import Event
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 Kind = Literal["loss", "repair"]
 _Effect = Literal["harmless", "incomplete", "meaning"]
@@ -35,46 +35,25 @@ class Code(NamedTuple):
     effect: _Effect
 
 
-_LEFT_OUT: Final = Code("loss", _INCOMPLETE)
+# Of the codes of repairs that change nothing, those about offsets are confirmed by the texts of all mentions.
 CODES: Final[Mapping[str, Code]] = MappingProxyType(
     {
-        "duplicate-mention": Code("repair", HARMLESS),
-        "mended-tags": Code("repair", HARMLESS),
-        "missing-token": Code("repair", HARMLESS),
-        "offsets-moved": Code("repair", HARMLESS),  # the texts of all mentions confirm it; for others there are events
-        "overlapping-fragments": Code("repair", HARMLESS),
+        **dict.fromkeys(("duplicate-mention", "mended-tags", "missing-token"), Code("repair", HARMLESS)),
+        **dict.fromkeys(("offsets-moved", "overlapping-fragments"), Code("repair", HARMLESS)),
         "duplicate-id": Code("repair", _INCOMPLETE),
-        "attributes-left-out": _LEFT_OUT,
-        "categories-left-out": _LEFT_OUT,
-        "coreferences-left-out": _LEFT_OUT,
-        "equivalences-left-out": _LEFT_OUT,
-        "events-left-out": _LEFT_OUT,
-        "infons-left-out": _LEFT_OUT,
-        "links-left-out": _LEFT_OUT,
-        "no-vote": _LEFT_OUT,
-        "notes-left-out": _LEFT_OUT,
-        "other-text-left-out": _LEFT_OUT,
-        "parts-left-out": _LEFT_OUT,
-        "regions-left-out": _LEFT_OUT,
-        "relations-left-out": _LEFT_OUT,
-        "suffix-left-out": _LEFT_OUT,
-        "triggers-left-out": _LEFT_OUT,
-        "user-data-left-out": _LEFT_OUT,
-        "long-mention": _LEFT_OUT,
-        "long-word": _LEFT_OUT,
-        "unknown-word": _LEFT_OUT,
-        "unread-text": _LEFT_OUT,
-        "dangling-reference": Code("loss", MEANING),
-        "malformed-line": Code("loss", MEANING),
-        "mention-without-type": Code("loss", MEANING),
-        "offset-outside": Code("loss", MEANING),
-        "duplicate-mention-differs": Code("loss", MEANING),
-        "uneven-columns": Code("loss", MEANING),
-        "duplicate-annotation-id": Code("repair", MEANING),
-        "quotes-kept": Code("repair", MEANING),
-        "offsets-of-passages": Code("repair", MEANING),
-        "text-mismatch": Code("repair", MEANING),
-        "most-offsets-wrong": Code("repair", MEANING),
+        **{
+            f"{what}-left-out": Code("loss", _INCOMPLETE)
+            for what in (
+                *("attributes", "categories", "coreferences", "equivalences", "events", "infons", "links", "notes"),
+                *("other-text", "parts", "regions", "relations", "suffix", "triggers", "user-data"),
+            )
+        },
+        **dict.fromkeys(("no-vote", "long-mention", "long-word", "unknown-word"), Code("loss", _INCOMPLETE)),
+        "unread-text": Code("loss", _INCOMPLETE),
+        **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), Code("loss", MEANING)),
+        **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), Code("loss", MEANING)),
+        **dict.fromkeys(("duplicate-annotation-id", "quotes-kept", "offsets-of-passages"), Code("repair", MEANING)),
+        **dict.fromkeys(("text-mismatch", "most-offsets-wrong"), Code("repair", MEANING)),
     }
 )
 

@@ -13,8 +13,7 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from fascicle.core.mention import Mention, identifier_of
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Mention, Span, identifier_of
 from fascicle.core.wording import counted
 
 # Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction of the text around.

@@ -310,9 +310,8 @@ def scored_batches(
     if isinstance(scorer, OnnxSession) and scorer.threads > 1:
         small = list(length_sorted_batches(lengths, max_tokens=TOKENS_A_THREAD))
         if len(small) >= _ROUNDS * scorer.threads and scorer.run_side_by_side():
-            from concurrent.futures import (
-                ThreadPoolExecutor,
-            )  # imported late: few commands need it, and it would slow down all
+            # Imported late: few commands need it, and it would slow down all.
+            from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(scorer.threads) as pool:
                 yield from zip(small, pool.map(score, small), strict=True)

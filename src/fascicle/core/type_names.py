@@ -1,6 +1,6 @@
 """Vocabulary of entity types for models, dictionaries and linking: canonical names and their synonyms.
 
-A model keeps the names that it was trained with; `Vocabulary.canonical` maps them to canonical names. The table is
+A model keeps the names that it was trained with; `Vocabulary.candidates` maps them to canonical names. The table is
 ``type_names.tsv`` beside this file; a user adds to it by a TOML file or by `Vocabulary.extended`.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from fascicle.core.names import folded, near_hint
-from fascicle.errors import InputError, RecipeError
+from fascicle.core.wording import folded
+from fascicle.errors import RecipeError
 from fascicle.settings.plain import toml_values
 
 
@@ -38,7 +38,7 @@ class Vocabulary:
 
     Attributes:
         types: canonical names.
-        names: folded name (see `fascicle.core.names.folded`) -> the canonical names that it may mean.
+        names: folded name (see `fascicle.core.wording.folded`) -> the canonical names that it may mean.
     """
 
     types: tuple[str, ...]
@@ -52,29 +52,6 @@ class Vocabulary:
         """Returns the one of some types that a name is or means; the name itself if there is no single such type."""
         meant = [one for one in self.candidates(name) if one in types]
         return name if name in types or len(meant) != 1 else meant[0]
-
-    def canonical(self, name: str) -> str:
-        """Returns the canonical name of a type.
-
-        Raises:
-            InputError: an unknown name, or an ambiguous one.
-        """
-        found = self.candidates(name)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise InputError(
-                f"the type {name!r} may be {' or '.join(found)}; say which in a file of type names, with a line "
-                f'{found[0]} = ["{name}"]',
-                key=name,
-                code="ambiguous-name",
-            )
-        raise InputError(
-            f"the type {name!r} is not known{near_hint(name, self.types)}; add it to a file of type names, or rename "
-            f"it to one of {', '.join(self.types)}",
-            key=name,
-            code="unknown-name",
-        )
 
     def meanings(self, names: Iterable[str]) -> Meanings:
         """Returns the canonical names of several names, without errors for unknown or ambiguous ones."""

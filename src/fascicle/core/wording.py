@@ -1,9 +1,15 @@
-"""Helpers for the wording of messages."""
+"""Helpers for the wording of messages.
+
+Comparison of different names for the same thing.
+"""
 
 from __future__ import annotations
 
+import difflib
 import html
 import re
+import unicodedata
+from collections.abc import Iterable
 from typing import Final
 
 _ENDLESS: Final = re.compile(r"&#\d{4300,}")  # more digits than `int` takes
@@ -27,3 +33,45 @@ def unescaped(text: str) -> str:
 def has_letters(text: str) -> bool:
     """True if a text has a letter or a digit."""
     return any(map(str.isalnum, text))
+
+
+_NEAR: Final = 0.6  # cutoff of difflib: it accepts chemicals and Chemical, GeneProduct and Gene
+_ROOT: Final = 3  # least length of a name that may be the beginning of another
+
+
+def folded(name: str) -> str:
+    """Returns the letters and digits of a name, case-folded; or the case-folded name if it has neither."""
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(sign for sign in plain if sign.isalnum()) or plain
+
+
+def likeness(name: str, other: str) -> float:
+    """Returns the similarity of two names, from 0 to 1; case and punctuation do not count."""
+    return difflib.SequenceMatcher(None, folded(name), folded(other)).ratio()
+
+
+def near_names(name: str, others: Iterable[str]) -> list[str]:
+    """Returns those of other names that may mean the same as a name, the most similar first."""
+    by_name = {other: folded(other) for other in sorted(others)}
+    wanted = folded(name)
+    close = set(
+        difflib.get_close_matches(wanted, list(by_name.values()), n=len(by_name), cutoff=_NEAR) if by_name else ()
+    )
+    near = [o for o, f in by_name.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)]
+    return sorted(near, key=lambda other: (-likeness(name, other), other))
+
+
+def near_hint(name: str, known: Iterable[str]) -> str:
+    """Returns ``" (did you mean ...?)"`` with the nearest known name, or an empty text if none is near."""
+    near = near_names(name, known)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def typo_hint(name: str, known: Iterable[str]) -> str:
+    """Returns ``" (did you mean ...?)"`` with the known name of the most similar spelling, or an empty text."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _goes_on(name: str, longer: str) -> bool:
+    return len(name) >= _ROOT and longer.startswith(name)

@@ -11,15 +11,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from fascicle.formats.brat import BratOptions
-    from fascicle.formats.catalogue import FORMATS, Format
-    from fascicle.formats.conll import ConllOptions, parse_columns
-    from fascicle.formats.conll_write import ConllWriteOptions
-    from fascicle.formats.detection import detect
-    from fascicle.formats.files import read, unique_ids
-    from fascicle.formats.jsonl import JsonlOptions
-    from fascicle.formats.outputs import write
-    from fascicle.formats.report import ReadReport, WriteReport
+    from fascicle.formats.brat import BratOptions as BratOptions
+    from fascicle.formats.catalogue import FORMATS as FORMATS
+    from fascicle.formats.catalogue import Format as Format
+    from fascicle.formats.conll import ConllOptions as ConllOptions
+    from fascicle.formats.conll import parse_columns as parse_columns
+    from fascicle.formats.conll_write import ConllWriteOptions as ConllWriteOptions
+    from fascicle.formats.detection import detect as detect
+    from fascicle.formats.files import read as read
+    from fascicle.formats.files import unique_ids as unique_ids
+    from fascicle.formats.jsonl import JsonlOptions as JsonlOptions
+    from fascicle.formats.outputs import write as write
+    from fascicle.formats.report import ReadReport as ReadReport
+    from fascicle.formats.report import WriteReport as WriteReport
 
 _NAMES: Final = MappingProxyType(
     {
@@ -34,22 +38,6 @@ _NAMES: Final = MappingProxyType(
         "report": ("ReadReport", "WriteReport"),
     }
 )
-
-__all__ = [
-    "FORMATS",
-    "BratOptions",
-    "ConllOptions",
-    "ConllWriteOptions",
-    "Format",
-    "JsonlOptions",
-    "ReadReport",
-    "WriteReport",
-    "detect",
-    "parse_columns",
-    "read",
-    "unique_ids",
-    "write",
-]
 
 
 def __getattr__(name: str) -> object:

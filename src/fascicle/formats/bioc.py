@@ -14,12 +14,11 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
-from fascicle.core.mention import is_curie, link_of, told
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import HeldFields, held
 from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, links_of
 from fascicle.formats.report import WriteReport
 
@@ -154,14 +153,12 @@ def _made(
         events.append(event_of("offsets-moved", step=STEP, message=message))
     # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
-    return Document(
-        id=identifier,
-        text=text,
+    return collector.document(
+        identifier,
+        before=events,
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=tuple((one.start, one.start + len(one.text)) for one in pieces if one.text) if is_known else None,
-        mentions=collector.mentions,
-        meta={key: shown for key, value in entry.infons.items() if (shown := _shown(value)) is not None},
-        events=(*events, *collector.events),
+        meta=_facts(entry.infons),
     )
 
 
@@ -257,7 +254,7 @@ def _add(
     codec: str,
     moved: bool,
 ) -> None:
-    infons = {key: shown for key, value in annotation.infons.items() if (shown := _shown(value)) is not None}
+    infons = _facts(annotation.infons)
     kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
@@ -309,6 +306,10 @@ def _left_out(entry: Entry) -> Iterator[Event]:
         yield event_of("infons-left-out", step=STEP, message=message)
 
 
+def _facts(infons: Mapping[str, Any]) -> dict[str, str]:
+    return {key: shown for key, value in infons.items() if (shown := _shown(value)) is not None}
+
+
 def _shown(value: Any) -> str | None:
     """Returns the value of an infon as text; ``None`` for ``null``."""
     if value is None or isinstance(value, str):
@@ -317,13 +318,12 @@ def _shown(value: Any) -> str | None:
 
 
 SOURCE: Final = "Fascicle"  # of collections
-_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes", "meta"})
-FIELDS: Final = _PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested"}
+_WHOLE: Final = "ids text-between-words mentions discontinuous nested"
 
 
 def holds_of(name: str) -> HeldFields:
     """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
-    return HeldFields(format=name, fields=FIELDS, partly=_PARTLY)
+    return held(name, _WHOLE, partly="sections links link-ontologies link-curies attributes meta")
 
 
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
@@ -341,7 +341,6 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
         InputError: an id or a type that cannot be written.
     """
     identifier = checked_name(document.id, what="the document id")
-    report.mentions += len(document.mentions)
     passages = _passages(document, report)
     for number, mention in enumerate(document.mentions):
         home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])

@@ -16,7 +16,7 @@ from typing import Final
 from fascicle.core.document import Document, Link
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, open_tree, suffix_of
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
@@ -140,11 +140,8 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
     for found in _found(text, standoff, collector, options):
         links, attributes = tuple(found.links), tuple(found.attributes)
         collector.add(found.row.spans, found.row.type, links=links, attributes=attributes)
-    events = (*standoff.events, *collector.events)
-    try:
-        return Document(id=identifier, text=text, mentions=collector.mentions, events=events)
-    except ValueError as error:  # codecs that let lone surrogates pass
-        raise FormatError(str(error), at=tree.place(pair.text)) from None
+    # Codecs that let lone surrogates pass make texts that no document may have.
+    return collector.document(identifier, at=tree.place(pair.text), before=standoff.events)
 
 
 def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> list[_Found]:

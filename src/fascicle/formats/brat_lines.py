@@ -15,7 +15,7 @@ from typing import Final
 
 from fascicle.core.document import Event, Link
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import FormatError, Place
 
 TEXT: Final = ".txt"
@@ -228,10 +228,8 @@ class Standoff:
             else:
                 self.say("malformed-line", f"{place}: this is no line of a brat file; it was left out")
         if first and not readable:
-            raise FormatError(
-                "no line of this file is one of brat; a mention is written as T1<TAB>Type start end<TAB>text",
-                at=Place(path, first),
-            )
+            message = "no line of this file is one of brat; a mention is written as T1<TAB>Type start end<TAB>text"
+            raise FormatError(message, at=Place(path, first))
 
     def say(self, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
         """Adds a loss or a repair event; its message may name places, but contains nothing of the text."""

@@ -17,30 +17,15 @@ from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import suffix_of
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.brat_lines import (
-    NO_ONTOLOGY,
-    NOTE,
-    REFERENCE,
-    SUFFIXES,
-    TEXT,
-    file_name,
-    format_reference,
-    joined,
-    names_an_entry,
-    parse_reference,
-)
-from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import HeldFields
+from fascicle.formats import brat_lines
+from fascicle.formats.brat_lines import SUFFIXES, TEXT, file_name, format_reference, joined, parse_reference
+from fascicle.formats.handlers import Writer, file_text
+from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 
-_PARTLY: Final = frozenset({"links", "link-names", "attributes"})
-HOLDS: Final = HeldFields(
-    format="brat",
-    fields=_PARTLY | {"ids", "text-between-words", "mentions", "discontinuous", "nested", "link-ontologies"},
-    partly=_PARTLY,
-)
+_WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
+HOLDS: Final = held("brat", _WHOLE, partly="links link-names attributes")
 _ANN: Final = ".ann"
-_MARK: Final = "\ufeff"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 _MODE: Final = 0o100644 << 16
@@ -126,10 +111,7 @@ def encoder() -> Callable[[Document, WriteReport], Files]:
         name = _name(document)
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
-        text = document.text.replace("\0", " ")
-        if nul := document.text.count("\0"):
-            report.lose("nul", document, count=nul)
-        content = (_MARK + text if text.startswith(_MARK) else text).encode()
+        text, content = file_text(document, report)
         lines = "".join(f"{line}\n" for line in _lines(document, text, report)).encode()
         names.add(name)
         return ((name + TEXT, content), (name + _ANN, lines))
@@ -154,7 +136,6 @@ def _name(document: Document) -> str:
 def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for mention in document.mentions:
-        report.mentions += 1
         target = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
         yield f"{target}\t{_type(mention, document)} {spans}\t{joined(text, mention.spans)}"
@@ -182,23 +163,23 @@ def _links(mention: Mention, target: str, document: Document, report: WriteRepor
         named = not (_ENDS_LINE.search(link.name) or "\t" in link.name)
         if not named:
             report.lose("link-names", document, mention)
-        yield "N", f"{REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
+        yield "N", f"{brat_lines.REFERENCE} {target} {format_reference(link)}\t{link.name if named else ''}"
 
 
 def _fits(link: Link) -> bool:
-    if not names_an_entry(link.id) or _NOT_A_WORD.search(link.id + link.ontology):
+    if not brat_lines.names_an_entry(link.id) or _NOT_A_WORD.search(link.id + link.ontology):
         return False
-    return ":" not in link.ontology and link.ontology != NO_ONTOLOGY
+    return ":" not in link.ontology and link.ontology != brat_lines.NO_ONTOLOGY
 
 
 def _attributes(mention: Mention, target: str, document: Document, report: WriteReport) -> Iterator[tuple[str, str]]:
     for name, value in mention.attributes:
         if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
             report.lose("attributes", document, mention)
-        elif name == NOTE:
-            yield "#", f"{NOTE} {target}\t{value}"
-        elif name == REFERENCE and _is_reference(target, value):
-            yield "N", f"{REFERENCE} {target} {value}"
+        elif name == brat_lines.NOTE:
+            yield "#", f"{brat_lines.NOTE} {target}\t{value}"
+        elif name == brat_lines.REFERENCE and _is_reference(target, value):
+            yield "N", f"{brat_lines.REFERENCE} {target} {value}"
         else:
             yield "A", f"{name} {target} {value}" if value else f"{name} {target}"
 
@@ -206,7 +187,8 @@ def _attributes(mention: Mention, target: str, document: Document, report: Write
 def _is_reference(target: str, value: str) -> bool:
     """True if an attribute is a reference without an entry: it was read from an N line, and can be written as one."""
     reference, _, name = value.partition("\t")
-    return "\t" not in name and parse_reference(f"{REFERENCE} {target} {reference}", name) == (target, None, reference)
+    found = parse_reference(f"{brat_lines.REFERENCE} {target} {reference}", name)
+    return "\t" not in name and found == (target, None, reference)
 
 
 WRITER: Final = Writer(

@@ -10,18 +10,17 @@ import difflib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, cast
 
 import fascicle.plugins as plugins
-from fascicle.core import contracts
 from fascicle.core.files.source import suffix
 from fascicle.errors import PluginError, UsageError
-from fascicle.formats import plugged
-from fascicle.formats.handlers import Reader, Writer
+from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
 
+_PLUGGED: Final = "plug-in"  # in place of a module, for the reader or writer that another package registers
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
 
 
@@ -34,8 +33,8 @@ class Format:
         means: for the help.
         suffixes: of its files, the first one the usual one; none if no file alone shows the format.
         also: further suffixes of files that are read.
-        reads: ``module:name`` of its `Reader` in this package; empty if its files hold no texts.
-        writes: ``module:name`` of its `Writer`; empty if such files are only read.
+        reads: module of its `Reader` in this package, or that another package has it; empty if its files hold no texts.
+        writes: module of its `Writer` in the same way; empty if such files are only read.
         many: whether documents are written to several files, so that a folder, or a zip, is one corpus.
         annotated: whether mentions can be written to its files.
     """
@@ -61,7 +60,7 @@ class Format:
                 f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
                 f"{', '.join(READABLE)}"
             )
-        return cast(Reader, _loaded(self.reads))
+        return cast(Reader, _loaded(self.reads, self.name, "READER"))
 
     @cached_property
     def writer(self) -> Writer:
@@ -74,43 +73,7 @@ class Format:
             raise UsageError(
                 f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
             )
-        return cast(Writer, _loaded(self.writes))
-
-
-class _Plugged(Format):
-    """Format of a plug-in: the reader, the writer, or both, that other packages register under its name."""
-
-    @cached_property
-    def reader(self) -> Reader:
-        """Reader of the plug-in, see `Format`."""
-        return reader_of(plugins.load_reader(self.name), name=self.name)
-
-    @cached_property
-    def writer(self) -> Writer:
-        """Writer of the plug-in, see `Format`."""
-        return writer_of(plugins.load_writer(self.name), name=self.name)
-
-
-def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
-    """Returns the reader of a format from an object that meets the protocol; ``name`` is the name of the format."""
-    return Reader(read=plugged.reading(reader, name=name))
-
-
-def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
-    """Returns the writer of a format from an object that meets the protocol.
-
-    Args:
-        writer: the object.
-        name: of the format.
-
-    Raises:
-        PluginError: it declares a field that does not exist.
-    """
-    return Writer(
-        holds=plugged.holds_of(writer, name=name),
-        encoder=plugged.encoding(writer, name=name),
-        into=partial(plugged.framed, writer),
-    )
+        return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
 
 def _row(  # noqa: PLR0913 - the columns of the table
@@ -130,17 +93,17 @@ def _row(  # noqa: PLR0913 - the columns of the table
         name=name,
         means=means,
         suffixes=tuple(ends.split()),
-        reads=(reads or both) and f"{reads or both}:READER",
-        writes=(writes or both) and f"{writes or both}:{_WRITERS.get(name, 'WRITER')}",
+        reads=reads or both,
+        writes=writes or both,
         many=many,
         annotated=annotated,
         also=tuple(also.split()),
     )
 
 
-_WRITERS: Final = MappingProxyType(
-    {name: f"{name.upper()}_WRITER" for name in ("pubtator3", "tsv", "csv", "livingner", "socialdisner")}
-)
+_RECORDS: Final = "simple JSON records with text and entities; the JSON of other tools is read"
+_PREDICTIONS: Final = "mentions and a hash of the text, never the text"
+_TASKS: Final = "tasks for Label Studio in JSON"
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
@@ -149,15 +112,10 @@ _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "read: the text that a page shows; written: one page of marked texts"
 _ROWS: Final = (
     _row("jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"),
-    _row(
-        "records",
-        "simple JSON records with text and entities; the JSON of other tools is read",
-        ends=".records.jsonl",
-        both="jsonl",
-    ),
+    _row("records", _RECORDS, ends=".records.jsonl", both="jsonl"),
     _row("pubtator", "PubTator", ends=".pubtator", both="pubtator"),
-    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_xml"),
-    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_json"),
+    _row("bioc", "BioC in XML", ends=".bioc.xml .xml", both="bioc_files"),
+    _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_files"),
     _row(
         "conll",
         "a token per line with its IOB2 tag",
@@ -166,43 +124,32 @@ _ROWS: Final = (
         reads="conll",
         writes="conll_write",
     ),
-    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="webanno", annotated=False),
-    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="cas", annotated=False),
+    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="inception", annotated=False),
+    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="inception", annotated=False),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offsets", many=True, annotated=False),
-    _row("ace", _ACE, reads="ace", many=True, annotated=False),
-    _row("ontonotes", "names of OntoNotes", ends=".name", reads="ontonotes", many=True, annotated=False),
+    _row("ace", _ACE, reads="ldc", many=True, annotated=False),
+    _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
-    _row(
-        "label-studio",
-        "tasks for Label Studio in JSON",
-        ends=".label-studio.json",
-        reads="jsonl",
-        writes="label_studio",
-    ),
-    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_json"),
+    _row("label-studio", _TASKS, ends=".label-studio.json", reads="jsonl", writes="label_studio"),
+    _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
-    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="workbook"),
-    _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="task_tables"),
-    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="task_tables"),
-    _row(
-        "predictions",
-        "mentions and a hash of the text, never the text",
-        ends=".predictions.jsonl",
-        writes="predictions",
-    ),
+    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="office"),
+    _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
+    _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="tables"),
+    _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
     _row("text", "for reading", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
     _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
-    _row("docx", "the text of a Word document", ends=".docx", reads="word", annotated=False),
+    _row("docx", "the text of a Word document", ends=".docx", reads="office", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
-    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="plain", annotated=False),
+    _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="native", annotated=False),
 )
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({row.name: row for row in _ROWS})
 READABLE: Final = tuple(row.name for row in _ROWS if row.reads)
@@ -231,11 +178,8 @@ def format_named(name: str) -> Format:
             name, [*FORMATS, *EARLIER, *plugins.names("readers"), *plugins.names("writers")], n=1
         )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
-        raise UsageError(
-            f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}",
-            key=name,
-            code="unknown-name",
-        )
+        message = f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
+        raise UsageError(message, key=name, code="unknown-name")
     return found
 
 
@@ -275,11 +219,8 @@ def plugged_by_suffix(end: str, group: str) -> str:
         with suppress(PluginError):
             found += [name] if end in plugins.load(group, name).suffixes and name not in FORMATS else []
     if len(found) > 1:
-        raise UsageError(
-            f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME",
-            key=end,
-            code="ambiguous-name",
-        )
+        message = f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME"
+        raise UsageError(message, key=end, code="ambiguous-name")
     return found[0] if found else ""
 
 
@@ -287,9 +228,9 @@ def _plugged(name: str) -> Format | None:
     reads, writes = (name in plugins.names(group) for group in ("readers", "writers"))
     if not (reads or writes):
         return None
-    suffixes = plugins.load_writer(name).suffixes if writes else plugins.load_reader(name).suffixes
-    read, written = (name if there else "" for there in (reads, writes))
-    return _Plugged(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
+    suffixes = plugins.load("writers" if writes else "readers", name).suffixes
+    read, written = (_PLUGGED if there else "" for there in (reads, writes))
+    return Format(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
 
 
 def format_to_write(path: str, asked: str = "auto") -> str:
@@ -315,6 +256,11 @@ def format_to_write(path: str, asked: str = "auto") -> str:
     return found or "jsonl"
 
 
-def _loaded(place: str) -> object:
-    module, _, name = place.partition(":")
-    return vars(import_module(f"fascicle.formats.{module}"))[name]
+def _loaded(module: str, name: str, what: str) -> object:
+    """Returns the reader or writer of a module: that of the format, or the one of all."""
+    if module == _PLUGGED:
+        made = {"READER": ("readers", reader_of), "WRITER": ("writers", writer_of)}
+        group, of = made[what]
+        return of(plugins.load(group, name), name=name)
+    found = vars(import_module(f"fascicle.formats.{module}"))
+    return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]

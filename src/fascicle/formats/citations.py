@@ -19,8 +19,8 @@ import msgspec
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Line, Source, lines_or_errors
 from fascicle.errors import FormatError, Place
+from fascicle.formats.extraction import collapsed, field_note, join_sections, kind_of
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import collapsed, field_note, join_sections, kind_of
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "citations"

@@ -1,14 +1,18 @@
-"""Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events."""
+"""Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events.
+
+Lines or records of one document put together, with those among them that cannot be read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Fragments, Span, check_fragments
+from fascicle.core.mention import Fragments, Span, check_fragments
 from fascicle.core.wording import counted
+from fascicle.errors import FormatError, InputError
 
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
@@ -74,21 +78,48 @@ class MentionCollector:
             )
             return
         mention = Mention(fragments, kind, **facts)
-        if (
-            expected is not None
-            and mention.text_in(self._text) != expected
-            and not _is_in(fragments, self._text, expected)
-        ):
+        other = expected is not None and mention.text_in(self._text) != expected
+        if other and not _is_in(fragments, self._text, expected or ""):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
             same = self._kept[mention.key] == mention
-            other = "" if same else ", and what the second one says of links, scores or attributes was left out"
-            message = f"a mention of type {kind!r} is there twice; the first was kept{other}"
+            lost = "" if same else ", and what the second one says of links, scores or attributes was left out"
+            message = f"a mention of type {kind!r} is there twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
             return
         self._kept[mention.key] = mention
+
+    def document(
+        self,
+        identifier: str,
+        *,
+        at: str = "",
+        before: Iterable[Event] = (),
+        events: Iterable[Event] = (),
+        **parts: Any,
+    ) -> Document:
+        """Makes the document of the text, with the mentions that were kept.
+
+        Args:
+            identifier: id of the document.
+            at: place for the message of an error.
+            before: events before those of the mentions.
+            events: events after those.
+            **parts: further parts of the document.
+
+        Raises:
+            FormatError: there is no such document, and ``at`` is given.
+            ValueError: there is no such document.
+        """
+        events = (*before, *self.events, *events)
+        try:
+            return Document(id=identifier, text=self._text, mentions=self.mentions, events=events, **parts)
+        except ValueError as error:
+            if at:
+                raise FormatError(str(error), at=at) from None
+            raise
 
     def drop(self, message: str) -> None:
         """Reports a mention that is dropped because its offsets are wrong."""
@@ -147,15 +178,9 @@ def joined_document(
             collector.drop(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
-    return Document(
-        id=identifier,
-        text=text,
-        sentences=_sentence_ranges(sentences, words) if keep_sentences else None,
-        words=words,
-        mentions=collector.mentions,
-        meta={**(meta or {}), "text": "joined"},
-        events=tuple(collector.events),
-    )
+    ranges = _sentence_ranges(sentences, words) if keep_sentences else None
+    facts = {**(meta or {}), "text": "joined"}
+    return collector.document(identifier, sentences=ranges, words=words, meta=facts)
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:
@@ -177,3 +202,58 @@ def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) 
             ranges.append((words[first][0], words[first + len(sentence) - 1][1]))
             first += len(sentence)
     return tuple(ranges)
+
+
+T = TypeVar("T")
+
+
+def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
+    """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
+
+    An error has no key: it belongs to a group if the items before and after it do; else it is a group of its own.
+
+    Args:
+        items: what was read, or the errors of reading.
+        key: of an item.
+    """
+    group: list[T | InputError] = []
+    errors: list[InputError] = []
+    current: object = None
+    for item in items:
+        if isinstance(item, InputError):
+            if group:
+                errors.append(item)  # until it is known what comes after it
+            else:
+                yield [item]
+            continue
+        found = key(item)
+        if group and found == current:
+            group += [*errors, item]
+            errors = []
+            continue
+        if group:
+            yield group
+        for error in errors:
+            yield [error]
+        group, errors, current = [item], [], found
+        if found is None:
+            yield group
+            group = []
+    if group:
+        yield group
+    for error in errors:
+        yield [error]
+
+
+def sound(group: Sequence[T | InputError]) -> list[T]:
+    """Returns the items of a group; raises its first error.
+
+    Raises:
+        InputError: the first error among them.
+    """
+    items: list[T] = []
+    for item in group:
+        if isinstance(item, InputError):
+            raise item
+        items.append(item)
+    return items

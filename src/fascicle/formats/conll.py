@@ -18,12 +18,10 @@ from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_e
 from fascicle.core.tags import TagCensus, advice_on, decode_tags, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.collect import TokenMention, joined_document
-from fascicle.formats.conll_kinds import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu
-from fascicle.formats.grouping import sound
+from fascicle.formats.collect import TokenMention, joined_document, sound
 from fascicle.formats.handlers import Reader
-from fascicle.formats.label_names import prefixed
 from fascicle.formats.report import ReadReport
+from fascicle.formats.tag_names import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu, prefixed
 
 STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")

@@ -12,19 +12,15 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.handlers import Writer, checked_name
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
 
-HOLDS: Final = HeldFields(
-    format="CoNLL",
-    fields=frozenset({"sentences", "words", "mentions", "nested"}),
-    partly=frozenset({"sentences", "nested"}),
-)
+HOLDS: Final = held("CoNLL", "words mentions", partly="sentences nested")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,26 +69,35 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
 
 def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -> list[list[str]]:
     words = document.words or ()
-    starts = {start: at for at, (start, _) in enumerate(words)}
-    ends = {end: at + 1 for at, (_, end) in enumerate(words)}
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     found: list[_Placed] = []
     for mention in document.mentions:
         checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
-        start, end = starts.get(mention.start), ends.get(mention.end)
-        if start is None or end is None:
-            report.lose("not-on-words", document, mention)
-        elif sentence_of[start] != sentence_of[end - 1]:
+    for mention, start, end in on_words(document, words, report):
+        if sentence_of[start] != sentence_of[end - 1]:
             report.lose("across-sentences", document, mention)
         else:
             found.append(_Placed(mention, start, end))
     layers = [["O"] * len(words) for _ in range(options.layers)]
-    for kind, start, end in _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document)):
+    chosen = _chosen(found, len(words), options.layers, lose=partial(report.lose, "nested", document))
+    report.mentions = len(chosen)
+    for kind, start, end in chosen:
         # In text order a free column always exists: at most ``layers`` mentions overlap at the first word of each.
         layer = next(one for one in layers if all(tag == "O" for tag in one[start:end]))
         layer[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-        report.mentions += 1
     return layers
+
+
+def on_words(document: Document, words: Sequence[Span], report: WriteReport) -> Iterator[tuple[Mention, int, int]]:
+    """Yields the mentions that begin and end with a word, with the first word and the one after the last."""
+    starts = {start: at for at, (start, _) in enumerate(words)}
+    ends = {end: at + 1 for at, (_, end) in enumerate(words)}
+    for mention in document.mentions:
+        first, last = starts.get(mention.start), ends.get(mention.end)
+        if first is None or last is None:
+            report.lose("not-on-words", document, mention)
+        else:
+            yield mention, first, last
 
 
 class _Placed(NamedTuple):
@@ -105,8 +110,8 @@ class _Placed(NamedTuple):
 
 def _chosen(
     found: Sequence[_Placed], words: int, layers: int, *, lose: Callable[..., None]
-) -> Iterator[tuple[str, int, int]]:
-    """Yields type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
+) -> list[tuple[str, int, int]]:
+    """Returns type and words of the mentions that fit, in text order; of overlapping ones the best are chosen."""
     over: list[list[_Placed]] = [[] for _ in range(words)]
     kept: list[_Placed] = []
     for one in sorted(found, key=lambda one: one.mention.rank):
@@ -117,8 +122,8 @@ def _chosen(
         kept.append(one)
         for at in range(one.start, one.end):
             over[at].append(one)
-    for mention, start, end in sorted(kept, key=lambda one: (one.start, -one.end)):
-        yield mention.type, start, end
+    ordered = sorted(kept, key=lambda one: (one.start, -one.end))
+    return [(mention.type, start, end) for mention, start, end in ordered]
 
 
 def _token(document: Document, at: int) -> str:

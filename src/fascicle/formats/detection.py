@@ -14,16 +14,8 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.files.encodings import (
-    AUTO,
-    binary_kind,
-    head_text,
-    is_docbin,
-    is_html,
-    markup_kind,
-    package_kind,
-    root_of,
-)
+from fascicle.core.files import encodings
+from fascicle.core.files.encodings import head_text, is_html, markup_kind, root_of
 from fascicle.core.files.pipes import is_pipe, refuse_pipe
 from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.core.files.tree import archive_of, open_tree, suffix_of
@@ -32,13 +24,13 @@ from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.citations import looks_like_citations
-from fascicle.formats.conll_kinds import BEGIN
+from fascicle.formats.inception import MARK as WEBANNO
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.sources import format_of_folder
-from fascicle.formats.tables import HEADER
+from fascicle.formats.tag_names import BEGIN
 from fascicle.formats.text_tables import has_texts
 from fascicle.formats.unread import fields_argument
-from fascicle.formats.webanno import MARK as WEBANNO
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
@@ -125,11 +117,11 @@ def _told(path: str) -> str | None:
         return known
     if head.startswith(_PDF):
         return "pdf"
-    if is_docbin(head):
+    if encodings.is_docbin(head):
         return "spacy"
     if is_html(head_text(head[:_MARKUP]), suffix(path)):
         return "html"
-    if kind := binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
+    if kind := encodings.binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
     told = by_suffix(path)
     # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
@@ -137,7 +129,7 @@ def _told(path: str) -> str | None:
     return found if found or head else None
 
 
-def prediction_kind(path: str, encoding: str = AUTO) -> str:
+def prediction_kind(path: str, encoding: str = encodings.AUTO) -> str:
     """Detects whether a file holds predictions, and of which kind.
 
     Args:
@@ -193,7 +185,7 @@ def _of_archive(path: str) -> str:
         for place, name in _PACKAGES:
             if any(member.startswith(place) for member in tree.others):
                 return name
-        if kind := package_kind(tree.others):
+        if kind := encodings.package_kind(tree.others):
             raise FormatError(f"{path} is {kind}", file=path)
     raise FormatError(
         f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it", file=path

@@ -8,33 +8,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from fascicle.core.files.atomic import output
 from fascicle.core.files.source import Source, lines
-from fascicle.core.spans import Fragments
-from fascicle.errors import FormatError, InputError, Place
+from fascicle.core.mention import Fragments
+from fascicle.errors import BROKEN, FormatError, InputError, Place, explained
 
-H = TypeVar("H")
+H = TypeVar("H", bound=msgspec.Struct)
 
 
 def open_headed(
-    path: str | Path, header_of: Callable[[str], H], *, what: str, make: str
+    path: str | Path,
+    header: type[H],
+    decoder: msgspec.json.Decoder[Any],
+    *,
+    check: Callable[[H], None],
+    what: str,
+    make: str,
 ) -> tuple[H, Iterator[tuple[int, str]]]:
     """Reads and parses the first line of a file.
 
     Args:
         path: of the file.
-        header_of: parses the first line.
+        header: class of the first line without the version of its schema.
+        decoder: of the first line; the last field of its class is that version, by the name of such files.
+        check: raises a ``ValueError`` for a header that is not allowed.
         what: name of such a file in messages, with its article.
         make: how to make such a file, for messages.
 
     Returns:
-        The parsed first line, and the other lines with their numbers.
+        The header, and the other lines with their numbers.
 
     Raises:
         InputError: the file cannot be read, or is empty.
@@ -45,9 +52,16 @@ def open_headed(
     if first is None:
         raise InputError(f"{path} is empty; {make}", file=str(path), code="empty")
     try:
-        return header_of(first[1]), numbered
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        found = decoder.decode(first[1])
+        kind = found.__struct_fields__[-1]
+        if (version := getattr(found, kind)) != SCHEMA:
+            name = kind.removeprefix("fascicle_")
+            message = f"{name} of schema {version}; this release reads schema {SCHEMA}"
+            raise FormatError(message, at=str(path), code="version")
+        check(found)
+    except BROKEN as error:
         raise FormatError(f"{path} is not {what} ({error}); {make}", file=str(path)) from None
+    return header(**{name: getattr(found, name) for name in header.__struct_fields__}), numbered
 
 
 SCHEMA: Final = 1
@@ -115,16 +129,12 @@ def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwri
     Raises:
         OutputError: the file exists, or the place cannot be written.
     """
-    with output(path, overwrite=overwrite) as stream:
-        _write(stream, header, entries)
-
-
-def _write(stream: BinaryIO, header: Header, entries: Iterable[Entry]) -> None:
     first = _First(fascicle_distributions=SCHEMA, **msgspec.structs.asdict(header))
-    stream.write(_ENCODER.encode(first) + b"\n")
-    for entry in entries:
-        short = tuple(float(f"{value:.{_DIGITS}g}") for value in entry.probabilities)
-        stream.write(_ENCODER.encode(msgspec.structs.replace(entry, probabilities=short)) + b"\n")
+    with output(path, overwrite=overwrite) as stream:
+        stream.write(_ENCODER.encode(first) + b"\n")
+        for entry in entries:
+            short = tuple(float(f"{value:.{_DIGITS}g}") for value in entry.probabilities)
+            stream.write(_ENCODER.encode(msgspec.structs.replace(entry, probabilities=short)) + b"\n")
 
 
 def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
@@ -137,21 +147,13 @@ def read(path: str | Path) -> tuple[Header, Iterator[Entry]]:
         InputError: it cannot be read, or is empty.
         FormatError: another kind of file, or (while streaming) a line that breaks the rules.
     """
-    header, numbered = open_headed(path, partial(_header, path=path), what="a distributions file", make=_MAKE)
+    header, numbered = open_headed(path, Header, _FIRST, check=_check_header, what="a distributions file", make=_MAKE)
     return header, _entries(numbered, path, header)
 
 
-def _header(line: str, *, path: str | Path) -> Header:
-    found = _FIRST.decode(line)
-    if found.fascicle_distributions != SCHEMA:
-        raise FormatError(
-            f"distributions of schema {found.fascicle_distributions}; this release reads schema {SCHEMA}",
-            at=str(path),
-            code="version",
-        )
-    if not found.types or len(set(found.types)) < len(found.types):
+def _check_header(header: Header) -> None:
+    if not header.types or len(set(header.types)) < len(header.types):
         raise ValueError("its types must be distinct, one at least")
-    return Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
 
 
 _MAKE: Final = "make one with fascicle evaluate GOLD --model MODEL --distributions FILE"
@@ -161,11 +163,9 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
     for number, line in numbered:
         if not line.strip():
             continue
-        try:
+        with explained("not a mention of a distributions file", at=Place(path, number)):
             entry = _ENTRY.decode(line)
             _check(entry, header)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise FormatError(f"not a mention of a distributions file ({error})", at=Place(path, number)) from None
         yield entry
 
 

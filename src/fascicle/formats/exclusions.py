@@ -141,11 +141,8 @@ def _exclusion(columns: list[str], place: str) -> Exclusion:
             f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case", at=place
         )
     if values["reason"] not in REASONS:
-        raise FormatError(
-            f"the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}",
-            at=place,
-            code="unknown-name",
-        )
+        message = f"the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}"
+        raise FormatError(message, at=place, code="unknown-name")
     try:
         return Exclusion(similarity=float(similarity) if similarity else None, **values)
     except ValueError:

@@ -1,10 +1,21 @@
-"""Reader for files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`."""
+"""Reader for files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`.
+
+Series of files in time order, such as the baseline and update files of PubMed: each document is read once.
+
+A later file replaces the documents that it has again, and withdraws others
+(https://www.nlm.nih.gov/databases/download/pubmed_medline.html).
+
+Set of ids that saves memory: few ids are stored as text, many as hashes in tables.
+"""
 
 from __future__ import annotations
 
+import struct
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -19,7 +30,6 @@ from fascicle.errors import InputError, UsageError
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
-from fascicle.formats.seen import Seen
 from fascicle.formats.sources import places_of, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
@@ -131,7 +141,7 @@ def documents_of(
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique; all ids are then kept in memory, see `fascicle.formats.seen`.
+        are_unique: whether ids are made unique; all ids are then kept in memory, see `fascicle.formats.files`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
@@ -142,7 +152,7 @@ def documents_of(
 def _checked(paths: object) -> Iterator[str]:
     """Yields each path as a string."""
     check_argument(paths, (str, Path, Sequence), name="paths", means="a path, or a list of paths")
-    listed = [paths] if isinstance(paths, str | Path) else list(cast(Sequence[object], paths))
+    listed = [paths] if isinstance(paths, str | Path) else list(cast("Sequence[object]", paths))
     if not listed:
         raise UsageError("no file was given; name at least one, or - for standard input")
     for path in listed:
@@ -198,11 +208,8 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
     withdraws = source.path in report.deleted
     if not found and not reader.may_be_empty and not withdraws and report.aside.count == before:
         where, name = " that the options ask for" if options is not None else "", report.formats[source.path]
-        raise InputError(
-            f"{source.path} is empty: it holds no document{where}; give a file in the format {name}",
-            file=source.path,
-            code="empty",
-        )
+        message = f"{source.path} is empty: it holds no document{where}; give a file in the format {name}"
+        raise InputError(message, file=source.path, code="empty")
 
 
 def _observed(documents: Iterator[Document], report: ReadReport) -> Iterator[Document]:
@@ -219,3 +226,164 @@ def _names(files: Sequence[str]) -> list[str]:
         name if count[name] == 1 else f"{Path(file).resolve().parent.name}/{name}"
         for name, file in zip(stems, files, strict=True)
     ]
+
+
+_VERSION: Final = "version"  # in the meta of a citation, unless it is the first
+_AGAIN: Final = "duplicate-id"
+
+
+def latest(
+    paths: Sequence[str | Path],
+    *,
+    format: str = "auto",  # noqa: A002 - the name of the option everywhere
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    """Streams each document in its latest state, in the order of the files.
+
+    Of several versions of a citation in one file the highest is used, and of equal ones the last. A document that a
+    file withdraws is left out, unless a later file has it again. The files are read twice, and memory holds the ids of
+    all documents.
+
+    Args:
+        paths: of files, the oldest first.
+        format: a name of `FORMATS`, or ``"auto"``.
+        report: counts the yielded documents, and collects the withdrawn ids.
+
+    Returns:
+        An iterator; each id occurs once.
+
+    Raises:
+        InputError: see `fascicle.formats.read`.
+    """
+    report = ReadReport() if report is None else report
+    places = _latest_places(paths, format=format, report=report)
+    for number, path in enumerate(paths):
+        for position, document in enumerate(read(path, format=format, report=_like(report))):
+            if places.get(_original_id(document)) == (number, position):
+                found = _as_named(document)
+                report.observe(found)
+                yield found
+
+
+def _latest_places(paths: Sequence[str | Path], *, format: str, report: ReadReport) -> dict[str, tuple[int, int]]:  # noqa: A002
+    """Returns the number of the file, and the place in it, of the latest state of each id."""
+    places: dict[str, tuple[int, int]] = {}
+    for number, path in enumerate(paths):
+        own, versions = _like(report), dict[str, int]()
+        for position, document in enumerate(read(path, format=format, report=own)):
+            identifier, version = _original_id(document), version_of(document)
+            if version >= versions.get(identifier, version):
+                versions[identifier] = version
+                places[identifier] = number, position
+        for file, withdrawn in own.deleted.items():
+            report.deleted.setdefault(file, []).extend(withdrawn)
+            for identifier in withdrawn:
+                places.pop(identifier, None)
+        report.aside.count += own.aside.count
+        report.aside.errors += own.aside.errors
+    return places
+
+
+def _like(report: ReadReport) -> ReadReport:
+    """Returns an empty report with the same error handling as another one, and without messages to users."""
+    own = ReadReport()
+    own.aside.keep_going = report.aside.keep_going
+    return own
+
+
+def _original_id(document: Document) -> str:
+    return document.meta.get(ORIGINAL_ID, document.id)
+
+
+def version_of(document: Document) -> int:
+    """Returns the version of a citation, from 1; see `latest`."""
+    told = document.meta.get(_VERSION, "1")
+    return int(told) if told.isdecimal() else 1
+
+
+def _as_named(document: Document) -> Document:
+    """Returns a document with the original id from its file."""
+    if ORIGINAL_ID not in document.meta:
+        return document
+    meta = {key: value for key, value in document.meta.items() if key != ORIGINAL_ID}
+    events = tuple(event for event in document.events if event.code != _AGAIN)
+    return msgspec.structs.replace(document, id=document.meta[ORIGINAL_ID], meta=meta, events=events)
+
+
+_FEW_IDS: Final = 1 << 16  # ids that are stored as text
+_TABLES: Final = 256  # they grow one after the other, so that no growth needs twice the memory
+_FIRST: Final = 64  # places in a new table
+_HALVES: Final = struct.Struct("<QQ")
+
+
+class Seen:
+    """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for PMIDs.
+
+    If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this happens with a
+    probability of 2 in 10^24 (birthday bound, n^2 / 2^129).
+    """
+
+    def __init__(self, *, few: int = _FEW_IDS) -> None:
+        """Creates an empty set.
+
+        Args:
+            few: number of ids that are stored as text.
+        """
+        self._limit = few
+        self._few: set[str] = set()
+        self._tables: tuple[_Table, ...] = ()
+
+    def add(self, identifier: str) -> bool:
+        """Adds an id.
+
+        Returns:
+            True if it was not in the set before.
+        """
+        if self._tables:
+            return self._note(identifier)
+        if identifier in self._few:
+            return False
+        self._few.add(identifier)
+        if len(self._few) > self._limit:
+            self._tables = tuple(_Table() for _ in range(_TABLES))
+            while self._few:
+                self._note(self._few.pop())
+        return True
+
+    def _note(self, identifier: str) -> bool:
+        digest = blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=_HALVES.size).digest()
+        pair: tuple[int, int] = _HALVES.unpack(digest)
+        return self._tables[pair[0] % _TABLES].add(*pair)
+
+
+class _Table:
+    """Hash table of pairs of numbers in an array, with open addressing: at the place of the hash or the next free."""
+
+    def __init__(self) -> None:
+        self._cells = array("Q", bytes(_HALVES.size * _FIRST))
+        self._count = 0
+
+    def add(self, high: int, low: int) -> bool:
+        """Adds a pair; returns true if it is new."""
+        if not self._put(high, low):
+            return False
+        self._count += 1
+        size = len(self._cells) // 2
+        if 4 * self._count > 3 * size:
+            old, self._cells = self._cells, array("Q", bytes(_HALVES.size * (size + size // 2)))
+            for at in range(0, len(old), 2):
+                if old[at] or old[at + 1]:
+                    self._put(old[at], old[at + 1])
+        return True
+
+    def _put(self, high: int, low: int) -> bool:
+        cells = self._cells
+        at = 2 * (low % (len(cells) // 2))
+        while cells[at] or cells[at + 1]:
+            if cells[at] == high and cells[at + 1] == low:
+                return False
+            at += 2
+            if at == len(cells):
+                at = 0
+        cells[at], cells[at + 1] = high, low
+        return True

@@ -1,4 +1,7 @@
-"""Interface between a format module and the catalogue: how files of the format are read and written."""
+"""Interface between a format module and the catalogue: how files of the format are read and written.
+
+Also plug-in readers and writers (`fascicle.core.contracts.Reader` and ``Writer``), with checks.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 
+from fascicle.core import contracts
 from fascicle.core.document import Document, Section
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN, Source
+from fascicle.core.mention import are_tuples
 from fascicle.core.wording import shortened
-from fascicle.errors import InputError, UsageError
-from fascicle.formats.losses import LENIENT, HeldFields, LossPolicy, Said, representable_part
+from fascicle.errors import FascicleError, InputError, PluginError, UsageError
+from fascicle.formats.losses import EVERYTHING, LENIENT, HeldFields, LossPolicy, Said, representable_part
 from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
@@ -39,7 +45,8 @@ def write_each(
 
     Args:
         documents: may be a stream; predictions are written in the same way.
-        encode: makes what is written of one document; counts its mentions and losses in the report that it is given.
+        encode: makes what is written of one document; counts losses in the report that it is given, and corrects the
+            number of mentions there if it leaves out some.
         put: writes that.
         holds: what the format holds; the rest is counted.
         report: receives the counts of the documents that are written.
@@ -52,7 +59,9 @@ def write_each(
     for document in documents:
         with report.aside.one():
             part = WriteReport()
-            content = _encoded(representable_part(document, holds, part), encode, part)
+            held = representable_part(document, holds, part)
+            part.mentions = len(held.mentions)
+            content = _encoded(held, encode, part)
             strictness.check(document, part, format_name=holds.format)
             put(content)
             part.documents = 1
@@ -110,8 +119,29 @@ class Reader:
 
 
 @contextmanager
-def _as_it_is(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    yield stream.write
+def framed(
+    stream: BinaryIO, encode: Encode, *, head: bytes = b"", first: bytes = b"", between: bytes = b"", tail: bytes = b""
+) -> Iterator[Put]:
+    """Yields the function that writes one document into a file, with what stands around the documents.
+
+    Args:
+        stream: of the file.
+        encode: not used.
+        head: bytes at the beginning of the file.
+        first: bytes before the first document.
+        between: bytes before every other document.
+        tail: bytes at the end of the file.
+    """
+    stream.write(head)
+    before = first
+
+    def put(data: bytes) -> None:
+        nonlocal before
+        stream.write(before + data)
+        before = between
+
+    yield put
+    stream.write(tail)
 
 
 def _check_file(path: str, *, overwrite: bool) -> None:
@@ -138,7 +168,7 @@ class Writer:
     holds: HeldFields
     encoder: Callable[[Any], Encode]
     options: type[Any] | None = None
-    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = _as_it_is
+    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = framed
     into_folder: Callable[[Path], AbstractContextManager[Put]] | None = None
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
@@ -162,6 +192,17 @@ def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:
     raise UsageError(f"{type(options).__name__} are not options of the format {name!r}: {rule}")
 
 
+def file_text(document: Document, report: WriteReport) -> tuple[str, bytes]:
+    """Returns the text of a document with a blank for each NUL, which is counted, and the content of its text file.
+
+    A text that begins with U+FEFF gets another one in front there, since readers take the first for a byte order mark.
+    """
+    text = document.text.replace("\0", " ")
+    if nul := document.text.count("\0"):
+        report.lose("nul", document, count=nul)
+    return text, (_MARK + text if text.startswith(_MARK) else text).encode()
+
+
 def separate_sections(document: Document, report: WriteReport) -> list[Section]:
     """Returns the sections that can be passages: named, not empty, without overlap; counts the others as losses."""
     kept: list[Section] = []
@@ -172,3 +213,105 @@ def separate_sections(document: Document, report: WriteReport) -> list[Section]:
     if lost := len(document.sections or ()) - len(kept):
         report.lose("sections", document, count=lost)
     return kept
+
+
+def reader_of(reader: contracts.Reader, *, name: str) -> Reader:
+    """Returns the reader of a format from an object that meets the protocol; ``name`` is the name of the format."""
+    return Reader(read=partial(_read, reader, name))
+
+
+def _read(reader: contracts.Reader, name: str, source: Source, options: Any, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a file; errors that the reader yields are counted as set aside.
+
+    Raises:
+        InputError: the reader raises an error.
+        PluginError: it gives something else than documents and errors.
+    """
+    try:
+        for found in reader.read(source):
+            if isinstance(found, Document):
+                _check_document(found, name)
+                yield found
+            elif isinstance(found, InputError):
+                report.aside.add(found if found.file else _placed(found, source.path))
+            else:
+                _refuse(
+                    f"gave {_kind(found)} in place of a Document; yield Documents, and an InputError for what cannot "
+                    "be read",
+                    name,
+                )
+    except InputError as error:
+        if error.file:
+            raise
+        raise _placed(error, source.path) from error
+    except FascicleError as error:
+        error.file = error.file or source.path
+        raise
+    except OSError:
+        raise
+    except Exception as error:
+        why = f"the reader {name!r} cannot read it ({type(error).__name__}: {error})"
+        raise InputError(why, at=source.path, key=name) from error
+
+
+def _placed(error: InputError, path: str) -> InputError:
+    """Returns the error with the file in its attribute and in its message, which the reader may omit."""
+    placed = error if path in str(error) else error.saying(f"{path}: {error}")
+    placed.file = path
+    return placed
+
+
+def _check_document(document: Document, name: str) -> None:
+    for what, value in (("id", document.id), ("text", document.text)):
+        if not isinstance(value, str):
+            _refuse(f"gave a Document with {_kind(value)} as its {what}; make it a str", name)
+    for mention in document.mentions:
+        if not are_tuples(mention.spans):
+            _refuse(f"gave a mention with the spans {mention.spans!r}; make them a tuple of tuples (start, end)", name)
+
+
+def _refuse(what: str, name: str) -> NoReturn:
+    raise PluginError(f"the reader {name!r} {what}", key=name)
+
+
+def _kind(value: object) -> str:
+    return f"an object of the type {type(value).__name__}"
+
+
+def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
+    """Returns the writer of a format from an object that meets the protocol.
+
+    Args:
+        writer: the object.
+        name: of the format.
+
+    Raises:
+        PluginError: it declares a field that does not exist.
+    """
+    fields = frozenset(writer.holds)
+    if unknown := fields - EVERYTHING:
+        raise PluginError(
+            f"the writer {name!r} holds {min(unknown)!r}, which is no field of a document; the fields are "
+            f"{', '.join(sorted(EVERYTHING))}",
+            key=name,
+        )
+    return Writer(
+        holds=HeldFields(format=name, fields=fields),
+        encoder=lambda options: partial(_encode, writer, name),
+        into=partial(framed, head=writer.start, tail=writer.end),
+    )
+
+
+def _encode(writer: contracts.Writer, name: str, document: Document, report: WriteReport) -> bytes:
+    try:
+        content = writer.encode(document)
+    except FascicleError:
+        raise
+    except Exception as error:
+        message = f"document {document.id!r} cannot be written by the writer {name!r} ({type(error).__name__}: {error})"
+        raise InputError(message, key=document.id) from error
+    if not isinstance(content, bytes):
+        raise PluginError(
+            f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name
+        )
+    return content

@@ -17,8 +17,8 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
+from fascicle.formats.extraction import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "jats"
@@ -28,62 +28,36 @@ _BLOCKS: Final = frozenset(
     {
         *("p", "title", "subtitle", "sec", "caption", "fn", "ack", "list", "list-item", "def-item", "disp-quote"),
         *("verse-group", "verse-line", "speech", "statement", "boxed-text", "attrib", "preformat", "table-wrap-foot"),
-        *(
-            "fig",
-            "fig-group",
-            "table-wrap",
-            "table-wrap-group",
-            "supplementary-material",
-            "app",
-            "glossary",
-            "def-list",
-        ),
-        *("abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
+        *("fig", "fig-group", "table-wrap", "table-wrap-group", "supplementary-material", "app", "glossary"),
+        *("def-list", "abstract", "trans-abstract", "notes", "fn-group", "app-group", "bio", "tr", "floats-group"),
         *("disp-formula", "question", "answer", "code", "table", "array"),
     }
 )
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "title": "heading",
-        "caption": "caption",
-        "fig": "caption",
-        "table-wrap": "caption",
-        "table": "table",
-        "array": "table",
-        "fn": "footnote",
-        "table-wrap-foot": "footnote",
-        "ack": "acknowledgements",
-        "glossary": "abbreviations",
-        "app": "appendix",
-        "bio": "biography",
-        "disp-formula": "formula",
-        "trans-abstract": "abstract-other",
+        **dict.fromkeys(("caption", "fig", "table-wrap"), "caption"),
+        **dict.fromkeys(("table", "array"), "table"),
+        **dict.fromkeys(("fn", "table-wrap-foot"), "footnote"),
+        **{"ack": "acknowledgements", "glossary": "abbreviations", "app": "appendix", "bio": "biography"},
+        **{"disp-formula": "formula", "trans-abstract": "abstract-other"},
     }
 )
 # Elements that are left out -> their name in the event.
 _OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "tex-math": "formulas as TeX",
-        "annotation": "formulas as TeX",
-        "object-id": "ids of objects",
-        "permissions": "permissions of figures",
-        "alt-text": "descriptions of pictures",
-        "long-desc": "descriptions of pictures",
-        "sub-article": "articles inside",
-        "response": "articles inside",
+        **dict.fromkeys(("tex-math", "annotation"), "formulas as TeX"),
+        **{"object-id": "ids of objects", "permissions": "permissions of figures"},
+        **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
+        **dict.fromkeys(("sub-article", "response"), "articles inside"),
     }
 )
 # Elements of the front that are read whole, those of which the children are looked at, and the kinds of ids in meta.
 _READ: Final = frozenset(
-    {
-        *("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title"),
-    }
+    ("article-title", "subtitle", "abstract", "trans-abstract", "year", "kwd", "license", "journal-title")
 )
 _OPEN: Final = frozenset(
-    {
-        *("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group"),
-        *("permissions",),
-    }
+    ("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group", "permissions")
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})

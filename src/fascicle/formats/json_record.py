@@ -1,23 +1,29 @@
-"""JSON record interpreted by its shape, and the document made from one or several records."""
+"""JSON record interpreted by its shape, and the document made from one or several records.
+
+Two kinds of records have their own form. Documents of the BigBIO ``kb`` schema have passages with offsets, and entities
+with fragments and normalised ids. Articles have a title, an abstract and paragraphs, without annotation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Link
+from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.tags import TagCensus, decode_tags
+from fascicle.core.wording import counted
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
-from fascicle.formats.label_names import named, prefixed
+from fascicle.formats.extraction import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
+from fascicle.formats.tag_names import named, prefixed
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "jsonl"
@@ -227,14 +233,14 @@ def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMentio
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     """Makes a document from a record of a tool or schema with its own reader."""
-    from fascicle.formats import article, bigbio, label_studio  # late: most files are of no such tool
+    from fascicle.formats import label_studio  # late: most files are of no such tool
 
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
         return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
-    if record.shape.reader == article.STEP:
-        return article.document_of(record.value, identifier, meta=meta)
-    return bigbio.document_of(record.value, identifier, meta=meta)
+    if record.shape.reader == _ARTICLE:
+        return _of_article(record.value, identifier, meta=meta)
+    return _of_bigbio(record.value, identifier, meta=meta)
 
 
 def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
@@ -242,14 +248,7 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     collector = MentionCollector(text, step=STEP)
     for raw in record.mentions():
         collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links, score=raw.score)
-    return Document(
-        id=identifier,
-        text=text,
-        sentences=_sentences(record),
-        mentions=collector.mentions,
-        meta=meta,
-        events=tuple(collector.events),
-    )
+    return collector.document(identifier, sentences=_sentences(record), meta=meta)
 
 
 def _sentences(record: Record) -> tuple[Span, ...] | None:
@@ -270,3 +269,125 @@ def _probability(value: Any) -> float | None:
 def _is_pair(value: Any) -> bool:
     # bool is an int to Python, but not to JSON
     return isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)
+
+
+_BIGBIO: Final = "bigbio"
+_GAP: Final = 1 << 16  # characters between two passages
+_OTHER: Final = ("relations", "events", "coreferences")
+
+
+class _Passage(msgspec.Struct):
+    text: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    type: str | None = None
+
+
+class _Entry(msgspec.Struct):
+    db_id: str | int | None = None
+    db_name: str | None = None
+
+
+class _Entity(msgspec.Struct):
+    type: str
+    offsets: tuple[tuple[int, int], ...]
+    text: tuple[str, ...] = ()
+    normalized: tuple[_Entry, ...] = ()
+
+
+class _BigBio(msgspec.Struct):
+    passages: tuple[_Passage, ...]
+    entities: tuple[_Entity, ...]
+
+
+def _of_bigbio(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
+    """Makes a document from a BigBIO record.
+
+    The text is made of the passages at their offsets, with blanks between them.
+
+    Args:
+        record: of the schema ``bigbio_kb``.
+        identifier: id of the document.
+        meta: further facts.
+
+    Raises:
+        ValueError: a part has another form, or passages do not fit to their offsets or to each other.
+    """
+    given = msgspec.convert(record, _BigBio)
+    text = _text_of_passages(given.passages)
+    collector = MentionCollector(text, step=_BIGBIO)
+    for entity in given.entities:
+        links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
+        expected = " ".join(entity.text) if entity.text else None
+        collector.add(entity.offsets, entity.type, expected=expected, links=links)
+    sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
+    return collector.document(identifier, before=_left_out(record), sections=sections, meta=meta)
+
+
+def _section(passage: _Passage) -> Section:
+    starts, ends = zip(*passage.offsets, strict=True)
+    return Section(min(starts), max(ends), passage.type or "")
+
+
+def _text_of_passages(passages: Sequence[_Passage]) -> str:
+    parts: list[tuple[Span, str]] = []
+    for passage in passages:
+        if len(passage.text) != len(passage.offsets):
+            raise ValueError(
+                f"a passage has {counted(len(passage.text), 'text')} and {counted(len(passage.offsets), 'pair')} of "
+                "offsets; allowed is one pair for each text"
+            )
+        parts += zip(passage.offsets, passage.text, strict=True)
+    made, length = [], 0
+    for (start, end), part in sorted(parts, key=lambda one: one[0]):
+        if start < length or end - start != len(part) or start - length > _GAP:
+            raise ValueError(
+                f"the passage at {start} to {end} has {counted(len(part), 'character')}, and the one before it ends at "
+                f"{length}; allowed are passages of the length of their offsets, one after the other, at most "
+                f"{_GAP:,} characters apart"
+            )
+        made += [" " * (start - length), part]
+        length = end
+    return "".join(made)
+
+
+def _left_out(record: Mapping[str, Any]) -> list[Event]:
+    """Returns events that count what a record has beside its mentions (events, relations and similar lists)."""
+    counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
+    return [
+        event_of(f"{name}-left-out", step=_BIGBIO, message=f"{name} are not read ({count:,})")
+        for name, count in counts.items()
+    ]
+
+
+_ARTICLE: Final = "article"
+
+
+class _Article(msgspec.Struct):
+    title: str
+    paragraphs: tuple[str, ...]
+    abstract: str | None = None
+
+
+def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
+    """Makes a document of a record: title, abstract and paragraphs, with an empty line between two of them.
+
+    Each is a section, named ``title``, ``abstract`` or ``paragraph``; those that are empty are left out.
+
+    Args:
+        record: with ``title`` and ``paragraphs``, perhaps with ``abstract``.
+        identifier: id of the document.
+        meta: further facts.
+
+    Raises:
+        ValueError: a part has another form.
+    """
+    try:
+        given = msgspec.convert(record, _Article)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"no article ({error}): an article has the fields title (a text) and paragraphs (a list of texts), and "
+            "perhaps abstract (a text)"
+        ) from None
+    parts = [("title", given.title), ("abstract", given.abstract or "")]
+    text, sections = join_sections([*parts, *(("paragraph", one) for one in given.paragraphs)], between="\n\n")
+    return Document(id=identifier, text=text, sections=sections, meta=meta)

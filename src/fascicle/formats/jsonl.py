@@ -12,32 +12,20 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.encodings import head_text
 from fascicle.core.files.pipes import is_pipe
-from fascicle.core.files.source import (
-    STDIN,
-    Source,
-    lines,
-    lines_or_errors,
-    open_bytes,
-    text_of,
-    whole_text,
-    without_mark,
-)
-from fascicle.core.names import typo_hint
-from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.grouping import grouped, sound
+from fascicle.core.files.source import STDIN, Source, lines_or_errors, open_bytes, text_of, without_mark
+from fascicle.core.wording import typo_hint
+from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explained
+from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Reader, Writer
 from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.label_names import check_labels
 from fascicle.formats.label_studio import merged
-from fascicle.formats.losses import OF_LINKS, HeldFields
+from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
+from fascicle.formats.tag_names import check_labels
 
-HOLDS: Final = HeldFields(
-    format="JSON records",
-    fields=frozenset({"ids", "text-between-words", "sentences", "mentions", "discontinuous", "nested", "scores"})
-    | OF_LINKS,
-    partly=frozenset({"ids"}),
+HOLDS: Final = held(
+    "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
 )
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"
@@ -66,10 +54,8 @@ class JsonlOptions:
         """Checks the values of the options."""
         if self.shape != "auto" and self.shape not in SHAPES:
             hint = typo_hint(self.shape, SHAPES)
-            raise UsageError(
-                f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}",
-                code="unknown-name",
-            )
+            message = f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}"
+            raise UsageError(message, code="unknown-name")
         adjusted(JsonShape(), self.fields)
         check_labels(self.labels)
 
@@ -109,7 +95,6 @@ def encode(document: Document, report: WriteReport) -> bytes:
     if document.sentences is not None:
         record["sentences"] = document.sentences
     record["entities"] = [_entity(mention, document.text) for mention in document.mentions]
-    report.mentions += len(document.mentions)
     return _ENCODER.encode(record) + b"\n"
 
 
@@ -164,7 +149,7 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
 def records(source: Source) -> Iterator[tuple[str, Any]]:
     """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
-        value = _parse(whole_text(source), source.path)
+        value = _parse(source.text(), source.path)
         listed = value if isinstance(value, list) else [value]
         for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
@@ -192,10 +177,8 @@ def _records_in(value: Any) -> Iterator[Any]:
 
 
 def _parse(text: str, place: str) -> Any:
-    try:
+    with explained("not JSON", at=place, advice="; JSON Lines has one object per line"):
         return _DECODER.decode(text)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON ({error}); JSON Lines has one object per line", at=place) from None
 
 
 def _is_one_value(source: Source) -> bool:
@@ -206,9 +189,9 @@ def _is_one_value(source: Source) -> bool:
         first, _, more = head.partition("\n")
         return first.rstrip() == "{" and more.lstrip()[:1] == '"'
     try:
-        line, *others = islice((line for _, line in lines(source) if line.strip()), 2)
+        line, *others = islice((line for _, line in source.lines() if line.strip()), 2)
         _DECODER.decode(line)
-    except (FormatError, msgspec.MsgspecError, ValueError, RecursionError):
+    except (FormatError, *BROKEN):
         return True
     return not others
 

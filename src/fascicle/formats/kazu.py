@@ -15,9 +15,8 @@ import msgspec
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.core.mention import is_curie
-from fascicle.core.spans import Span
-from fascicle.errors import FormatError
+from fascicle.core.mention import Span, is_curie
+from fascicle.errors import FormatError, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.jsonl import records
@@ -111,30 +110,25 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _document(value: Any, place: str) -> Document:
-    try:
+    advice = "; it has idx and sections, and each section a text and a name"
+    with explained("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
         given = msgspec.convert(value, _Document)
         text, starts = _placed(given.sections)
         collector = MentionCollector(text, step=STEP)
         for section, start in zip(given.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)
-        return Document(
-            id=given.idx,
-            text=text,
+        facts = {
+            key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
+            for key, one in given.metadata.items()
+        }
+        return collector.document(
+            given.idx,
             sections=tuple(_sections(given.sections, starts)) or None,
             sentences=_sentences(given.sections, starts),
-            mentions=collector.mentions,
-            meta={
-                key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
-                for key, one in given.metadata.items()
-            },
-            events=(*collector.events, *_left_out(given)),
+            meta=facts,
+            events=_left_out(given),
         )
-    except (msgspec.ValidationError, ValueError, TypeError) as error:
-        raise FormatError(
-            f"no document of Kazu ({error}); it has idx and sections, and each section a text and a name",
-            at=place,
-        ) from None
 
 
 def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
@@ -230,9 +224,9 @@ def encode(document: Document, report: WriteReport) -> bytes:
         home = _home(mention.start, mention.end, starts, ends)
         if home is None:
             report.lose("across-sections", document, mention)
+            report.mentions -= 1
             continue
         sections[home].entities.append(_entity(mention, document.text, starts[home]))
-        report.mentions += 1
     for start, end in document.sentences or ():
         home = _home(start, end, starts, ends)
         if home is not None:

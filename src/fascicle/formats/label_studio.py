@@ -16,12 +16,11 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link, Mention
 from fascicle.core.effects import event_of
-from fascicle.core.mention import identifier_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, identifier_of
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import OF_LINKS, HeldFields
+from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
@@ -120,10 +119,9 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
         for key, value in given.data.items()
         if key != name and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
     }
-    events += collector.events
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
-    return Document(id=identifier, text=text, mentions=collector.mentions, meta=meta, events=tuple(events))
+    return collector.document(identifier, before=events, meta=meta)
 
 
 def _text_field(data: Mapping[str, Any], field: str) -> str:
@@ -285,18 +283,13 @@ def _region(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
 
 
-HOLDS: Final = HeldFields(
-    format="tasks of Label Studio",
-    fields=frozenset({"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"})
-    | OF_LINKS,
-    partly=frozenset({"sources"}),
-)
+_WHOLE: Final = "ids text-between-words meta mentions nested second-source scores"
+HOLDS: Final = held("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
-    report.mentions += len(document.mentions)
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     if lost := sum(not one.source for one in document.mentions):
         report.lose("sources", document, count=lost)  # a prediction has the name of a model

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import is_
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
 
@@ -62,9 +62,8 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
-OF_TEXT: Final = frozenset(
-    {"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"}
-)  # what a file that names texts by their ids refers to
+# What a file that names texts by their ids refers to.
+OF_TEXT: Final = frozenset({"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"})
 EVERYTHING: Final = frozenset(FIELDS)
 
 
@@ -113,6 +112,22 @@ class HeldFields:
         if "sources" in self.lacking:
             found.append(("sources", lambda mention: mention.source != self.source))
         return tuple(found)
+
+
+def held(
+    format_name: str, fields: str, *, partly: str = "", also: frozenset[str] = frozenset(), **more: Any
+) -> HeldFields:
+    """Returns the fields that a format holds.
+
+    Args:
+        format_name: name of the format for messages.
+        fields: names of `FIELDS`, separated by blanks.
+        partly: those that it holds in some documents only, in the same way.
+        also: further fields.
+        **more: other attributes of `HeldFields`.
+    """
+    some = frozenset(partly.split())
+    return HeldFields(format=format_name, fields=some | also | frozenset(fields.split()), partly=some, **more)
 
 
 _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
@@ -305,8 +320,6 @@ def loss_names(names: Iterable[str]) -> frozenset[str]:
         raise UsageError(f"allow_loss must be a list of names of losses; {type(names).__name__} was given")
     found = frozenset(map(str, names))
     for name in sorted(found - LOSSES.keys()):
-        raise UsageError(
-            f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}",
-            code="unknown-name",
-        )
+        message = f"there is no loss called {name!r}{typo_hint(name, LOSSES)}; choose from {', '.join(LOSSES)}"
+        raise UsageError(message, code="unknown-name")
     return found

@@ -18,8 +18,8 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
+from fascicle.formats.extraction import characters, field_note, join_sections, kind_of, unread_fields
 from fascicle.formats.handlers import Reader
-from fascicle.formats.mixed import characters, field_note, join_sections, kind_of, unread_fields
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "medline"
@@ -88,14 +88,8 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
         raise FormatError("a citation has no PMID; fetch the file again", at=place)
     article = citation.find("Article")
     article = citation if article is None else article
-    others = [
-        one
-        for one in (
-            *_titles(article, "VernacularTitle"),
-            *(part for other in citation.iter("OtherAbstract") for part in _abstract(other, "abstract-other")),
-        )
-        if one[1]
-    ]
+    abstracts = (part for other in citation.iter("OtherAbstract") for part in _abstract(other, "abstract-other"))
+    others = [one for one in (*_titles(article, "VernacularTitle"), *abstracts) if one[1]]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))

@@ -1,16 +1,19 @@
-"""Format ``jsonl``: JSON Lines of `Document`, with a schema version; nothing is lost."""
+"""Documents as they are: JSON Lines of `Document` with a schema version, which lose nothing, and plain text.
+
+A file of plain text is one document, and its text is never changed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, without_mark
-from fascicle.errors import FormatError, Place
-from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, whole_text, without_mark
+from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.formats.handlers import Reader, Writer, file_text
+from fascicle.formats.losses import EVERYTHING, HeldFields, held
 from fascicle.formats.report import ReadReport, WriteReport
 
 HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
@@ -43,11 +46,44 @@ def _document(line: Line, place: str) -> Document:
         raise FormatError(f"{error}{hint}", at=place, code=getattr(error, "code", "")) from None
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
-    """Encodes one document as one line; nothing is lost."""
-    report.mentions += len(document.mentions)
-    return codec.encode(document) + b"\n"
-
-
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n")
+
+
+PLAIN_HOLDS: Final = held("plain text", "text-between-words")
+
+
+def read_plain(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Yields the one document of a text file; an empty file is a document with an empty text.
+
+    Line ends stay as they are. A byte order mark is not part of the text.
+
+    Raises:
+        FormatError: a binary file, or text in another encoding.
+    """
+    text = whole_text(source)
+    try:
+        yield Document(id=source.name, text=text)
+    except ValueError as error:  # utf-16 with surrogatepass-like codecs can produce lone surrogates
+        raise InputError(str(error), at=source.path) from None
+
+
+def plain_encoder() -> Callable[[Document, WriteReport], bytes]:
+    """Returns the function that encodes the one document as text.
+
+    A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
+    It raises a `UsageError` for a second document.
+    """
+    written: list[str] = []
+
+    def encode(document: Document, report: WriteReport) -> bytes:
+        if written:
+            raise UsageError("a plain text file holds one document, but there are several; write jsonl")
+        written.append(document.id)
+        return file_text(document, report)[1]
+
+    return encode
+
+
+PLAIN_READER: Final = Reader(read=read_plain, may_be_empty=True)
+PLAIN_WRITER: Final = Writer(holds=PLAIN_HOLDS, encoder=lambda _: plain_encoder())

@@ -2,28 +2,37 @@
 
 Shared tasks publish corpora in this form, such as SocialDisNER (https://zenodo.org/records/6359365). Offsets are
 half-open and count the code points of the text file, line ends included.
+
+Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
+
+The header names the columns. Tasks use the same columns under different names, so each column has several names.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.files.source import Source
-from fascicle.core.files.tree import Tree, open_tree
+from fascicle.core.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
+from fascicle.core.files.tree import Tree, archive_of, open_tree
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
-from fascicle.formats.offset_tables import ABOVE, NAMES, OPTIONAL, OffsetRow, OffsetTable, tables_of
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "offsets"
-_Rows = dict[str, list[OffsetRow]]
+HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of predictions
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -89,7 +98,7 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
     return found[0]
 
 
-def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[_Rows, int]:
+def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[dict[str, list[OffsetRow]], int]:
     """Returns the rows of each text, and the number of rows of other texts."""
     rows: defaultdict[str, list[OffsetRow]] = defaultdict(list)
     left_out = 0
@@ -119,13 +128,208 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
         )
         expected = next(right, row.texts[0] if row.texts else None)
         collector.add(row.spans, row.type, expected=expected)
-    events = tuple(collector.events)
-    if not rows:
-        events = (Event(step=STEP, kind="note", code="no-annotation", message=f"{name} has no row in the table"),)
-    try:
-        return Document(id=PurePosixPath(name).stem, text=text, mentions=collector.mentions, events=events)
-    except ValueError as error:  # codecs that let lone surrogates pass
-        raise FormatError(str(error), at=tree.place(name)) from None
+    message = f"{name} has no row in the table"
+    events = () if rows else (Event(step=STEP, kind="note", code="no-annotation", message=message),)
+    # Codecs that let lone surrogates pass make texts that no document may have.
+    return collector.document(PurePosixPath(name).stem, at=tree.place(name), events=events)
 
 
 READER: Final = Reader(read=read)
+
+
+SUFFIX: Final = ".tsv"
+ABOVE: Final = 2  # folders above the texts in which a table is looked for
+NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "document": ("document", "document_id", "doc_id", "tweets_id", "tweet_id", "filename", "file", "id"),
+        "start": ("start", "begin", "off0", "start_span", "start_offset"),
+        "end": ("end", "off1", "end_span", "end_offset"),
+        "type": ("type", "label"),
+        "text": ("text", "extraction", "span"),
+    }
+)
+OPTIONAL: Final = "text"
+_HEAD: Final = 64 * 1024
+_ENDS: Final = re.compile(r"\r*\n|\r")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetRow:
+    """Mention in a row of the table.
+
+    Attributes:
+        spans: its offsets, as the table has them.
+        type: its type.
+        texts: what its text may be: the cell as it is, and without the quotes of CSV; empty if there is no such column.
+        line: number of its line, from 1.
+    """
+
+    spans: tuple[Span, ...]
+    type: str
+    texts: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffsetTable:
+    """Table of offsets in a folder or zip.
+
+    Attributes:
+        folder: its folder, which may be inside a zip.
+        name: of its file.
+    """
+
+    folder: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Path for messages, and for reading if the table is not inside a zip."""
+        return f"{self.folder.rstrip('/')}/{self.name}"
+
+    def lines(self, source: Source) -> Iterator[tuple[int, str]]:
+        """Yields the lines of the table with their numbers.
+
+        Args:
+            source: the texts, for the encoding.
+
+        Raises:
+            InputError: it cannot be read.
+            FormatError: it is no text, or text in another encoding.
+        """
+        if archive_of(self.folder) is None:
+            yield from lines(Source(path=self.path, encoding=source.encoding, told=source.told))
+            return
+        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+            text, _ = tree.text(self.name, source)
+        yield from enumerate(_ENDS.split(text), 1)
+
+    def raw_lines(self) -> Iterator[bytes]:
+        """Yields the lines of the table as bytes, with their line ends.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        if archive_of(self.folder) is None:
+            with open_bytes(self.path) as stream:
+                yield from iter(partial(stream.readline, MAX_LINE), b"")
+            return
+        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+            yield from tree.read(self.name).splitlines(keepends=True)
+
+    def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, OffsetRow]]:
+        """Yields each mention with its document id; the id is empty for documents that are not requested.
+
+        Args:
+            source: the texts, for the encoding.
+            names: of the documents whose rows are wanted; the rows of others are checked too.
+
+        Raises:
+            FormatError: a row that is no mention, with file and line; see also `lines`.
+        """
+        numbered = self.lines(source)
+        header = next(numbered, (0, ""))[1]
+        columns, width = columns_in(header), header.count("\t") + 1
+        for number, line in numbered:
+            if line.strip():
+                name, row = _row_of(line.split("\t"), columns, width=width, place=Place(self.path, number))
+                yield (name if name in names else ""), row
+
+
+def columns_in(header: str) -> dict[str, int]:
+    """Returns the positions of the columns of `NAMES`, from the first line; empty if this is no table of offsets.
+
+    A TSV of predictions does not count, because it may not be gold.
+    """
+    if set(HEADER[:-1]) <= set(header.split("\t")):
+        return {}
+    cells = [cell.strip().lower() for cell in header.split("\t")]
+    found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in NAMES.items()}
+    if any(at is None for part, at in found.items() if part != OPTIONAL):
+        return {}
+    return {part: at for part, at in found.items() if at is not None}
+
+
+def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
+    """Returns the tables of offsets that name some of the texts in a folder or zip.
+
+    The place itself is searched first, then the folder above it, then the one above that. The search ends at the first
+    of these that has such a table.
+
+    Args:
+        path: a folder, a zip, or a folder inside a zip.
+        names: names of its texts without their suffix.
+    """
+    place = Path(path)
+    for level in (place, *place.absolute().parents[:ABOVE]):
+        found = [table for table in _tables_in(level) if _names_some(table, names)]
+        if found:
+            return found
+    return []
+
+
+def _tables_in(level: Path) -> Iterator[OffsetTable]:
+    folder = str(level)
+    if archive_of(folder) is not None:
+        with open_tree(folder, suffixes=(SUFFIX,)) as tree:
+            for name in tree.names:
+                if "/" not in name and columns_in(_first_line(tree.read(name)[:_HEAD])):
+                    yield OffsetTable(folder=folder, name=name)
+        return
+    if not level.is_dir():
+        return
+    with suppress(OSError):  # a folder above may not be readable
+        files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == SUFFIX and file.is_file())
+        for name in files:
+            if not name.startswith(".") and columns_in(_first_line(_head(level / name))):
+                yield OffsetTable(folder=folder, name=name)
+
+
+def _head(file: Path) -> bytes:
+    with suppress(InputError), open_bytes(str(file)) as stream:
+        return stream.read(_HEAD)
+    return b""
+
+
+def _first_line(head: bytes) -> str:
+    return _ENDS.split(head.decode("utf-8-sig", errors="replace"), maxsplit=1)[0]
+
+
+def _names_some(table: OffsetTable, names: Collection[str]) -> bool:
+    """True if a row of a table is about one of the texts; false for a table that cannot be read."""
+    with suppress(InputError):
+        texts = (line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines())
+        at = columns_in(next(texts, "")).get("document", 0)
+        return any(_document_named(line.split("\t")[at : at + 1]) in names for line in texts)
+    return False
+
+
+def _document_named(cells: Sequence[str]) -> str:
+    return cells[0].strip().removesuffix(TEXT) if cells else ""
+
+
+def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, OffsetRow]:
+    if len(cells) != width:
+        raise FormatError(f"the row has {counted(len(cells), 'cell')} and the header {width}; mend the row", at=place)
+    name, kind = _document_named([cells[columns["document"]]]), cells[columns["type"]].strip()
+    if not name or not kind:
+        raise FormatError("the row names no document or no type; mend the row", at=place)
+    starts, ends = (cells[columns[part]].split(";") for part in ("start", "end"))
+    offsets = [*starts, *ends]
+    if len(starts) != len(ends) or not all(map(is_integer, offsets)):
+        raise FormatError(
+            "the start and the end of the row must be whole numbers, one each or as many of both with ; between them; "
+            "mend the row",
+            at=place,
+        )
+    spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
+    texts = _spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
+    assert place.line is not None
+    return name, OffsetRow(spans=spans, type=kind, texts=texts, line=place.line)
+
+
+def _spellings(cell: str) -> tuple[str, ...]:
+    """Returns a cell as it is, and without the quotes that programs add to a cell that contains quotes."""
+    if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
+        return cell, cell[1:-1].replace('""', '"')
+    return (cell,)

@@ -1,4 +1,7 @@
-"""Writes documents in any format, and predictions without texts; each output is written completely or not at all."""
+"""Writes documents in any format, and predictions without texts; each output is written completely or not at all.
+
+Texts written beside a result that only refers to them: those of PDFs and other files that hold no plain text.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import Opened, atomic_folder, output
-from fascicle.formats.beside import texts_beside
 from fascicle.formats.catalogue import Format
+from fascicle.formats.extraction import EXTRACTED
 from fascicle.formats.handlers import check_options, write_each
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
@@ -20,6 +23,12 @@ from fascicle.formats.requests import STDOUT, WriteRequest
 
 if TYPE_CHECKING:
     from fascicle.formats.predictions import Prediction
+import re
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+from fascicle.core.files.atomic import atomic_writer
+from fascicle.core.files.source import STDIN
 
 
 def write(  # noqa: PLR0913 - what users may say, each on its own
@@ -115,9 +124,8 @@ def write_predictions(
     """
     chosen = request.chosen
     holds = chosen.writer.holds
-    holds = replace(
-        holds, by_reference=holds.by_reference | {"sources"}
-    )  # a table of one system has the name of the system
+    # A table of one system has the name of the system.
+    holds = replace(holds, by_reference=holds.by_reference | {"sources"})
     if chosen.writer.options is not None:
         request = replace(request, options=chosen.writer.options(with_text=False))
         holds = replace(holds, fields=holds.fields - OF_LINKS)  # a table without texts has no columns for them
@@ -164,3 +172,38 @@ def _held(chosen: Format, request: WriteRequest) -> HeldFields:
     if holds.fields == EVERYTHING or sources is None:
         return holds
     return replace(holds, only=sources, source=sources[0] if holds.by_reference else holds.source)
+
+
+FOLDER: Final = ".texts"
+_NOT_IN_NAMES: Final = re.compile(r'[%/\\:*?"<>|\x00-\x1f]|^\.')
+Said = TypeVar("Said")
+
+
+def texts_beside(documents: Iterable[Said], path: str, *, overwrite: bool) -> Iterator[Said]:
+    """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file ``NAME.csv``.
+
+    Args:
+        documents: any.
+        path: of the file; nothing is written beside standard output or a device.
+        overwrite: replace another text of this name.
+
+    Raises:
+        OutputError: there is another text of this name, or the place cannot be written.
+    """
+    target = Path(path)
+    is_file = path != STDIN and (target.is_file() or not target.exists())
+    folder = target.with_name(target.name.removesuffix(".gz")).with_suffix(FOLDER)
+    for document in documents:
+        if is_file and isinstance(document, Document) and EXTRACTED.items() <= document.meta.items():
+            _write_text(folder, document, overwrite=overwrite)
+        yield document
+
+
+def _write_text(folder: Path, document: Document, *, overwrite: bool) -> None:
+    folder.mkdir(exist_ok=True)
+    name = _NOT_IN_NAMES.sub(lambda found: f"%{ord(found[0]):02X}", document.id)
+    place, content = folder / f"{name}.txt", document.text.encode()
+    if place.is_file() and place.read_bytes() == content:
+        return
+    with atomic_writer(place, overwrite=overwrite) as stream:
+        stream.write(content)

@@ -20,7 +20,7 @@ from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import Link
-from fascicle.errors import FormatError, InputError, MissingExtraError, UsageError
+from fascicle.errors import FormatError, InputError, UsageError, needed
 from fascicle.formats.handlers import Put, Reader, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
@@ -34,12 +34,8 @@ Rows = tuple[Row, list[Row]]
 
 
 def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("parquet", "pyarrow") from None
-    return pyarrow
+    needed("pyarrow.parquet", extra="parquet", package="pyarrow")
+    return needed("pyarrow", extra="parquet")
 
 
 def schemas() -> dict[str, Any]:
@@ -49,41 +45,25 @@ def schemas() -> dict[str, Any]:
         MissingExtraError: pyarrow is not installed.
     """
     pa = _arrow()
-    span = pa.struct([("start", pa.int32()), ("end", pa.int32())])
-    section = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
-    fact = pa.struct([("name", pa.string()), ("value", pa.string())])
+    text, number, real = pa.string(), pa.int32(), pa.float64()
+    ends = [("start", number), ("end", number)]
+    span, section = pa.struct(ends), pa.struct([*ends, ("name", text)])
+    facts, spans = pa.list_(pa.struct([("name", text), ("value", text)])), pa.list_(span)
     pair = pa.struct([("short", span), ("long", span)])
-    link = pa.struct(
-        [
-            *((name, pa.string()) for name in ("id", "ontology", "name", "tier", "curie")),
-            ("score", pa.float64()),
-            ("nil", pa.bool_()),
-            ("same", pa.list_(pa.string())),
-        ]
-    )
-    documents = [
-        ("document", pa.string()),
-        ("text", pa.string()),
-        ("sections", pa.list_(section)),
-        ("sentences", pa.list_(span)),
-        ("words", pa.list_(span)),
-        ("abbreviations", pa.list_(pair)),
-        ("meta", pa.list_(fact)),
-    ]
-    mentions = [
-        ("document", pa.string()),
-        ("type", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("text", pa.string()),
-        ("score", pa.float64()),
-        ("source", pa.string()),
-        ("concept", pa.string()),
-        ("spans", pa.list_(span)),
-        ("links", pa.list_(link)),
-        ("attributes", pa.list_(fact)),
-    ]
-    return {DOCUMENTS: pa.schema(documents), MENTIONS: pa.schema(mentions)}
+    names = [(name, text) for name in ("id", "ontology", "name", "tier", "curie")]
+    link = pa.struct([*names, ("score", real), ("nil", pa.bool_()), ("same", pa.list_(text))])
+    documents = {
+        **dict.fromkeys(("document", "text"), text),
+        "sections": pa.list_(section),
+        **dict.fromkeys(("sentences", "words"), spans),
+        **{"abbreviations": pa.list_(pair), "meta": facts},
+    }
+    mentions = {
+        **{"document": text, "type": text, "start": number, "end": number, "text": text},
+        **{"score": real, "source": text, "concept": text},
+        **{"spans": spans, "links": pa.list_(link), "attributes": facts},
+    }
+    return {DOCUMENTS: pa.schema(list(documents.items())), MENTIONS: pa.schema(list(mentions.items()))}
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -91,7 +71,6 @@ def schemas() -> dict[str, Any]:
 
 def encode(document: Document, report: WriteReport) -> Rows:
     """Returns the row of a document and those of its mentions; cells have the order of the columns."""
-    report.mentions += len(document.mentions)
     row = (
         document.id,
         document.text,
@@ -102,9 +81,8 @@ def encode(document: Document, report: WriteReport) -> Rows:
         tuple(document.meta.items()),
     )
     rows = [_cells(document, mention) for mention in document.mentions]
-    msgspec.json.encode(
-        (row, rows)
-    )  # raises for a lone surrogate here, so that the error belongs to the document and not to the table
+    # Raises for a lone surrogate here, so that the error belongs to the document and not to the table.
+    msgspec.json.encode((row, rows))
     return row, rows
 
 

@@ -1,24 +1,247 @@
 """PDF: the text of its pages in the order in which it is read.
 
-Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; `fascicle.formats.pages` finds
+Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; `fascicle.formats.pdf` finds
 columns, paragraphs and hyphens. Offsets are those of this text.
+
+Printed pages put into the order in which they are read: columns, paragraphs, and words that a line end cuts.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
-from typing import Any, Final
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, MissingExtraError
-from fascicle.formats.beside import EXTRACTED
+from fascicle.errors import FormatError, needed
+from fascicle.formats.extraction import EXTRACTED, content_of, reading
 from fascicle.formats.handlers import Reader
-from fascicle.formats.packages import content_of, reading
-from fascicle.formats.pages import Piece, printed_text
 from fascicle.formats.report import ReadReport
+
+_ZONE: Final = 0.12  # of the height of a page, at its top and its bottom: where running heads are
+_CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
+_FEW: Final = 2  # pieces that make a column
+_DIGITS: Final = re.compile(r"\d+")
+_NUMBERED: Final = re.compile(r"(?:table|fig|box|scheme|panel|appendix)\b", re.I)  # what may stand at the top of pages
+_CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
+_SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
+_WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
+_LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
+
+
+class Piece(NamedTuple):
+    """Piece of a printed line; the unit is that of the page, and ``bottom`` is less than ``top``."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    text: str
+
+    @property
+    def height(self) -> float:
+        """Height of its letters."""
+        return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        """Place between its bottom and its top."""
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedText:
+    """Text of printed pages.
+
+    Attributes:
+        text: the paragraphs, with an empty line between two.
+        hyphens: offsets at which a hyphen and a line end were taken out of a word.
+        pages: offset of the first character of each page.
+        left_out: number of running heads and page numbers.
+    """
+
+    text: str
+    hyphens: tuple[int, ...]
+    pages: tuple[int, ...]
+    left_out: int
+
+
+def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> PrintedText:
+    """Puts the pieces of pages in order, and joins them to one text.
+
+    Args:
+        pages: the pieces of each page, in any order.
+        heights: of the pages.
+    """
+    frames = _frames(pages, heights)
+    kept = [[one for one in page if _place(one) not in out] for page, out in zip(pages, frames, strict=True)]
+    lines = [[line for region in _regions(page) for line in _lines(region)] for page in kept]
+    known = Counter(word.lower() for page in lines for line in page for word in _WORD.findall(line.text)[:-1])
+    joined = _Joined(known)
+    starts = []
+    for page in lines:
+        begun = [joined.add(line) for line in page]
+        starts.append(begun[0] if begun else joined.length)
+    left_out = sum(map(len, frames))
+    return PrintedText(text=joined.text, hyphens=tuple(joined.hyphens), pages=tuple(starts), left_out=left_out)
+
+
+def _frames(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> list[set[int]]:
+    """Returns the places of running heads and page numbers: lines that recur at one place at the edge of pages."""
+    edges = [_edge_lines(page, height) for page, height in zip(pages, heights, strict=True)]
+    seen = Counter(mark for lines in edges for mark in lines.items() if not _NUMBERED.match(mark[1]))
+    return [{place for place, text in lines.items() if seen[place, text] > 1 or text == "#"} for lines in edges]
+
+
+def _place(piece: Piece) -> int:
+    return round(piece.middle / 4)
+
+
+def _edge_lines(page: Sequence[Piece], height: float) -> dict[int, str]:
+    """Returns the lines at the top and the bottom of a page, with a sign for each number, by their places."""
+    found: dict[int, list[Piece]] = {}
+    for piece in page:
+        if piece.bottom > height * (1 - _ZONE) or piece.top < height * _ZONE:
+            found.setdefault(_place(piece), []).append(piece)
+    return {at: _DIGITS.sub("#", " ".join(one.text.strip() for one in sorted(row))) for at, row in found.items()}
+
+
+def _regions(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Yields columns and what lies across them, in the order in which they are read."""
+    gutter = _gutter(pieces)
+    if gutter is None:
+        if pieces:
+            yield list(pieces)
+        return
+    across = sorted((one for one in pieces if _crosses(one, gutter)), key=lambda one: -one.middle)
+    edges = [float("inf"), *(one.middle for one in across), float("-inf")]
+    held: list[Piece] = []
+    for at, (top, bottom) in enumerate(pairwise(edges)):
+        band = [one for one in pieces if not _crosses(one, gutter) and bottom <= one.middle < top]
+        if band and held:
+            yield held
+            held = []
+        yield from _regions([one for one in band if one.right <= gutter])
+        yield from _regions([one for one in band if one.right > gutter])
+        held += across[at : at + 1]
+    if held:
+        yield held
+
+
+def _crosses(piece: Piece, gutter: float) -> bool:
+    return piece.left < gutter - 1 and piece.right > gutter
+
+
+def _gutter(pieces: Sequence[Piece]) -> float | None:
+    """Returns the left edge of the column behind the clearest space between two columns, if there is one."""
+    edges = Counter(round(one.left) for one in pieces)
+    best: tuple[int, float] | None = None
+    for edge, count in edges.items():
+        if count < _FEW:
+            continue
+        before = [one for one in pieces if one.right <= edge]
+        behind = [one for one in pieces if one.left >= edge - 1]
+        crossing = len(pieces) - len(before) - len(behind)
+        if min(len(before), len(behind)) < _FEW or crossing > _CROSSING * len(pieces):
+            continue
+        room = edge - max(one.right for one in before)
+        beside = sum(any(one.bottom < other.middle < one.top for other in before) for one in behind)
+        if 2 * beside >= min(len(before), len(behind)) and (best is None or (crossing, -room) < best):
+            best = crossing, -room
+            found = float(edge)
+    return found if best is not None else None
+
+
+def _lines(pieces: Iterable[Piece]) -> list[Piece]:
+    """Returns the lines of a region from top to bottom; pieces beside each other become one."""
+    rows: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda one: (-one.middle, one.left)):
+        if rows and abs(rows[-1][0].middle - piece.middle) < 0.5 * min(rows[-1][0].height, piece.height):
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return [line for line in map(_line, map(sorted, rows)) if line.text]
+
+
+def _line(row: Sequence[Piece]) -> Piece:
+    text = row[0].text
+    for before, piece in pairwise(row):
+        text += " " * (piece.left - before.right > 0.15 * piece.height) + piece.text
+    bottom, top = min(one.bottom for one in row), max(one.top for one in row)
+    tidy = " ".join(_SOFT.sub("", text.translate(_LIGATURES)).split())
+    return Piece(row[0].left, bottom, max(one.right for one in row), top, tidy)
+
+
+class _Joined:
+    """Text to which lines are added one after the other."""
+
+    def __init__(self, known: Counter[str]) -> None:
+        """Starts without text; ``known`` are the words that stand within lines."""
+        self._known = known
+        self._parts: list[str] = []
+        self._last: list[Piece] = []  # of the paragraph
+        self.length = 0
+        self.hyphens: list[int] = []
+
+    @property
+    def text(self) -> str:
+        """Text so far."""
+        return "".join(self._parts)
+
+    def add(self, line: Piece) -> int:
+        """Adds one line: to the paragraph, to the word that is cut off before it, or as a new paragraph.
+
+        Returns:
+            Offset of the line.
+        """
+        before = self._parts[-1] if self._parts else ""
+        if before and self._is_new(line):
+            self._put("\n\n")
+            self._last.clear()
+        elif cut := _CUT.search(before):
+            if self._is_one_word(cut[1], line.text):
+                self._parts[-1] = before[:-1]
+                self.length -= 1
+                self.hyphens.append(self.length)
+        elif before:
+            self._put(" ")
+        self._put(line.text)
+        self._last.append(line)
+        return self.length - len(line.text)
+
+    def _put(self, text: str) -> None:
+        self._parts.append(text)
+        self.length += len(text)
+
+    def _is_new(self, line: Piece) -> bool:
+        """True if a line begins a paragraph: other letters, a space above it, or a place to the right of the others."""
+        last = self._last[-1]
+        if not 0.85 < line.height / last.height < 1.18:
+            return True
+        if line.middle > last.middle or line.left > last.right:  # another column or page
+            return False
+        pitches = [above.middle - below.middle for above, below in pairwise(self._last) if above.middle > below.middle]
+        pitch = median(pitches) if pitches else 1.25 * line.height
+        others = [one.left for one in self._last[1:] if one.left < one.right] or [last.left]
+        return last.middle - line.middle > 1.45 * pitch or line.left - min(others[-1], last.left) > 0.8 * line.height
+
+    def _is_one_word(self, head: str, line: str) -> bool:
+        """True if the hyphen between the end of a line and the next line is not part of a word."""
+        found = _WORD.match(line)
+        if found is None or not found[0][0].islower():
+            return False
+        whole, compound = f"{head}{found[0]}".lower(), f"{head}-{found[0]}".lower()
+        if self._known[whole] or self._known[compound]:
+            return self._known[whole] >= self._known[compound]
+        return head[1:].islower() or len(head) == 1
+
 
 STEP: Final = "pdf"
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
@@ -50,10 +273,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             document.close()
     found = printed_text([pieces for pieces, _ in pages], [height for _, height in pages])
     if not found.text:
-        raise FormatError(
-            "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf",
-            at=source.path,
-        )
+        message = "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf"
+        raise FormatError(message, at=source.path)
     facts = {
         name: " ".join(map(str, offsets)) for name, offsets in (("pages", found.pages), ("hyphens", found.hyphens))
     }
@@ -65,11 +286,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _library() -> Any:
-    try:
-        import pypdfium2
-    except ImportError:
-        raise MissingExtraError("office", "pypdfium2") from None
-    return pypdfium2
+    return needed("pypdfium2", extra="office")
 
 
 def _page(page: Any) -> tuple[list[Piece], float]:

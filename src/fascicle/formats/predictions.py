@@ -19,27 +19,20 @@ import msgspec
 from fascicle.core.document import Document, Event, Mention, canonical, unique
 from fascicle.core.files.atomic import output
 from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.grouping import grouped, sound
+from fascicle.errors import FormatError, InputError, Place, explained
+from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, HEADER, LINKS, SOURCE, TSV, cells_of, links_of, separator_of
-from fascicle.formats.task_tables import our_names
+from fascicle.formats.tables import CSV, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
-HOLDS: Final = HeldFields(
-    format="a prediction file",
-    fields=frozenset(
-        {"ids", "mentions", "discontinuous", "nested", "second-source", "sources", "scores"}
-        | {"links", "link-ontologies", "link-names", "link-scores"}
-        | {"link-tiers", "link-curies", "nil-links"}
-    ),
-    by_reference=OF_TEXT,
-)
+_WHOLE: Final = "ids mentions discontinuous nested second-source sources scores"
+HOLDS: Final = held("a prediction file", _WHOLE, also=OF_LINKS, by_reference=OF_TEXT)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,14 +102,8 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 def json_line(prediction: Prediction) -> bytes:
     """Encodes one prediction as one line; attributes of mentions are left out."""
     bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
-    line = _Line(
-        fascicle_predictions=SCHEMA,
-        id=prediction.id,
-        sha256=prediction.sha256,
-        mentions=bare,
-        events=prediction.events,
-    )
-    return _ENCODER.encode(line) + b"\n"
+    parts = {**msgspec.structs.asdict(prediction), "mentions": bare}
+    return _ENCODER.encode(_Line(**parts, fascicle_predictions=SCHEMA)) + b"\n"
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
@@ -191,11 +178,8 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
     numbered = lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
-        raise InputError(
-            f"{source.path} is empty; a prediction file has at least the header of a TSV",
-            file=source.path,
-            code="empty",
-        )
+        message = f"{source.path} is empty; a prediction file has at least the header of a TSV"
+        raise InputError(message, file=source.path, code="empty")
     if isinstance(first, str) and columns_of(first):
         for group in grouped(_rows(numbered, first, source), lambda row: row[1][0]):
             yield partial(_from_rows, group, source, mention_source or SOURCE)
@@ -213,20 +197,15 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     text = text_of(without_mark(line))
-    try:
+    with explained("not a prediction", at=place):
         found = _DECODER.decode(text)
         if found.fascicle_predictions != SCHEMA:
-            raise FormatError(
-                f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}",
-                at=place,
-                code="version",
-            )
+            message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
+            raise FormatError(message, at=place, code="version")
         mentions: Iterable[Mention] = found.mentions
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
         return Prediction(id=found.id, sha256=found.sha256, mentions=canonical(mentions), events=found.events)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"not a prediction ({error})", at=place) from None
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
@@ -311,7 +290,6 @@ def _score(text: str) -> float:
 
 
 def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
-    part.mentions = len(said.mentions)
     return json_line(prediction_of(said) if isinstance(said, Document) else said)
 
 

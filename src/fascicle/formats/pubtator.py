@@ -20,7 +20,7 @@ from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, checked_name
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "pubtator"
@@ -154,16 +154,8 @@ def _document(block: _Block) -> Document:
     for start, end, columns in block.rows:
         links, attributes = links_of(columns)
         collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
-    try:
-        return Document(
-            id=block.identifier,
-            text=text,
-            sections=sections_of(title, abstract),
-            mentions=collector.mentions,
-            events=(*collector.events, *_relation_events(block)),
-        )
-    except ValueError as error:
-        raise FormatError(str(error), at=block.place) from None
+    sections, events = sections_of(title, abstract), _relation_events(block)
+    return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 
 
 def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
@@ -201,11 +193,10 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 READER: Final = Reader(read=read)
 
 
-_PARTLY: Final = frozenset({"sections", "links", "link-ontologies", "link-curies", "attributes"})
-HOLDS: Final = HeldFields(
-    format="PubTator",
-    fields=_PARTLY | {"ids", "text-between-words", "mentions", "nested"},
-    partly=_PARTLY,
+HOLDS: Final = held(
+    "PubTator",
+    "ids text-between-words mentions nested",
+    partly="sections links link-ontologies link-curies attributes",
 )
 _LINE_BREAK: Final = re.compile(r"\r\n|[\r\n]")
 _NOT_IN_LINES: Final = re.compile(r"[\r\n\0]")
@@ -232,7 +223,6 @@ def encode(document: Document, report: WriteReport) -> bytes:
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
-    report.mentions += len(document.mentions)
     return ("\n".join(rows) + "\n\n").encode()
 
 

@@ -69,9 +69,8 @@ class FailedDocuments:
             raise error
         self.count += 1
         if len(self.errors) < _REMEMBERED:
-            self.errors.append(
-                error.saying(str(error))
-            )  # without the traceback, which would keep the read data in memory
+            # Without the traceback, which would keep the read data in memory.
+            self.errors.append(error.saying(str(error)))
         if self.tell is not None:
             self.tell(str(error))
 

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Event
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, UsageError
-from fascicle.formats.label_names import label_names, names_beside
 from fascicle.formats.report import ReadReport
+from fascicle.formats.tag_names import label_names, names_beside
 from fascicle.formats.unread import field_options, fields_argument, fits, looks_native, unread
 
 _Kind = type  # a shape has a part of this name

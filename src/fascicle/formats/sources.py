@@ -15,7 +15,7 @@ from fascicle.core.files.tree import archive_of, has_suffix_below, is_there, ope
 from fascicle.errors import InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named
-from fascicle.formats.offset_tables import OffsetTable, tables_of
+from fascicle.formats.offsets import OffsetTable, tables_of
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 
@@ -90,10 +90,8 @@ def files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        raise InputError(
-            f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files",
-            file=str(folder),
-        )
+        message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files"
+        raise InputError(message, file=str(folder))
     return files
 
 

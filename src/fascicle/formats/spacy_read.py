@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -16,9 +17,8 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_FILE, Source
-from fascicle.core.mention import link_of
-from fascicle.core.spans import Span
-from fascicle.errors import FormatError, Place
+from fascicle.core.mention import Span, link_of
+from fascicle.errors import FormatError, Place, explained
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
@@ -211,10 +211,12 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 def _bin(source: Source) -> _Bin | None:
     if (data := _unpacked(source)) is None:
         return None
-    try:
+    with _of_spacy(source):
         return _BIN.decode(data)
-    except _BROKEN as error:
-        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
+
+
+def _of_spacy(source: Source) -> AbstractContextManager[None]:
+    return explained("no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again")
 
 
 def _unpacked(source: Source) -> bytes | None:
@@ -222,17 +224,12 @@ def _unpacked(source: Source) -> bytes | None:
     parts, size, packer = list[bytes](), 0, zlib.decompressobj()
     with source.open() as stream:
         while data := stream.read(_CHUNK):
-            try:
+            with _of_spacy(source):
                 parts.append(packer.decompress(data, MAX_FILE + 1 - size))
-            except zlib.error as error:
-                raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
             size += len(parts[-1])
             if size > MAX_FILE:
-                raise FormatError(
-                    f"the DocBin holds more than {MAX_FILE:,} bytes; write several files",
-                    at=source.path,
-                    code="too-large",
-                )
+                message = f"the DocBin holds more than {MAX_FILE:,} bytes; write several files"
+                raise FormatError(message, at=source.path, code="too-large")
         if parts and not packer.eof:
             raise FormatError("the DocBin is cut off; write it again", at=source.path, code="damaged")
     return b"".join(parts) if parts else None
@@ -249,15 +246,13 @@ class _Columns:
 
 
 def _columns(found: _Bin, source: Source) -> _Columns:
-    try:
+    with _of_spacy(source):
         lengths = np.frombuffer(found.lengths, "<i4")
         spaces = np.frombuffer(found.spaces, bool)
         tokens = np.frombuffer(found.tokens, "<u8").reshape(len(spaces), len(found.attrs))
         total = int(lengths.sum(dtype=np.int64))
         if (lengths < 0).any() or total != len(spaces) or _ORTH not in found.attrs:
             raise ValueError("the columns do not fit together")
-    except _BROKEN as error:
-        raise FormatError(f"no DocBin of spaCy ({error}); write it again", at=source.path) from None
     of = {attribute: tokens[:, at] for at, attribute in enumerate(found.attrs)}
     known = {number: name for name, number in symbols().items()}
     unread = [known.get(one, str(one)) for one, column in of.items() if one not in ATTRIBUTES and column.any()]
@@ -286,15 +281,9 @@ def _document(
         _add_entities(doc, {one: column[part] for one, column in columns.of.items()})
         identifier, meta, events = _told(found, number)
         events += _unread(found, columns, number)
-        return Document(
-            id=f"{source.name}:{number + 1}" if identifier is None else identifier,
-            text=tokens.text,
-            words=tokens.words(),
-            sentences=tokens.sentences(),
-            mentions=doc.collector.mentions,
-            meta=meta,
-            events=(*doc.collector.events, *events),
-        )
+        name = f"{source.name}:{number + 1}" if identifier is None else identifier
+        words, sentences = tokens.words(), tokens.sentences()
+        return doc.collector.document(name, words=words, sentences=sentences, meta=meta, events=events)
     except _BROKEN as error:
         raise FormatError(f"the columns of the document make none ({error!r:.300})", at=place) from None
 

@@ -21,22 +21,17 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.mention import link_of, told
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span, link_of, told
 from fascicle.errors import InputError
-from fascicle.formats.conll_write import with_words
+from fascicle.formats.conll_write import on_words, with_words
 from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import HeldFields
+from fascicle.formats.losses import held
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
 from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, number_of
 
-_PARTLY: Final = frozenset({"words", "sentences", "links", "link-ontologies", "link-curies"})
-HOLDS: Final = HeldFields(
-    format="the format of spaCy",
-    fields=_PARTLY | {"ids", "text-between-words", "meta", "mentions", "nested", "second-source", "sources", "scores"},
-    partly=_PARTLY,
-)
+_WHOLE: Final = "ids text-between-words meta mentions nested second-source sources scores"
+HOLDS: Final = held("the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies")
 _IN_MEMORY: Final = 2**22  # bytes of a column, before it goes to a file
 _CHUNK: Final = 2**20
 _BEGIN, _INSIDE, _OUTSIDE = 3, 1, 2  # of an entity, in spaCy
@@ -65,7 +60,7 @@ def encode(document: Document, report: WriteReport) -> Entry:
     tokens, ranges = _tokens(document)
     _count(document, tokens, report)
     placed = list(_placed(document, ranges, report))
-    report.mentions += len(placed)
+    report.mentions = len(placed)
     strings: set[str] = set(tokens.texts) | {""}
     groups = _groups(placed, ranges, strings)
     columns = _columns(tokens, placed, strings)
@@ -152,13 +147,7 @@ class _Placed:
 
 
 def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> Iterator[_Placed]:
-    starts = {start: at for at, (start, _) in enumerate(ranges)}
-    ends = {end: at + 1 for at, (_, end) in enumerate(ranges)}
-    for mention in document.mentions:
-        first, last = starts.get(mention.start), ends.get(mention.end)
-        if first is None or last is None:
-            report.lose("not-on-words", document, mention)
-            continue
+    for mention, first, last in on_words(document, ranges, report):
         if mention.source == GROUP:
             raise InputError(
                 f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Document, Mention, overlapping_mentions
-from fascicle.core.spans import Span, fragments_contain
+from fascicle.core.mention import Span, fragments_contain
 from fascicle.core.wording import shortened
 from fascicle.formats.report import ReadReport
 
@@ -126,23 +126,20 @@ class CorpusStats:
         self.longest_mention_words = max(self.longest_mention_words, words)
 
     def _add_relations(self, mentions: Iterable[Mention]) -> None:
-        nested, same, equal, crossing, overlapping = (set[int]() for _ in range(5))
+        found: defaultdict[str, set[int]] = defaultdict(set)
         for (i, a), (j, b) in overlapping_mentions(mentions):
-            overlapping |= {i, j}
+            found["overlapping"] |= {i, j}
             if a.spans == b.spans:
-                equal |= {i, j}
+                found["same_span"] |= {i, j}
                 continue
             inner = (
                 {j} if fragments_contain(a.spans, b.spans) else {i} if fragments_contain(b.spans, a.spans) else set()
             )
-            nested |= inner
-            same |= inner if a.type == b.type else set()
-            crossing |= set() if inner else {i, j}
-        self.nested += len(nested)
-        self.same_span += len(equal)
-        self.inner_same_type += len(same)
-        self.crossing += len(crossing)
-        self.overlapping += len(overlapping)
+            found["nested"] |= inner
+            found["inner_same_type"] |= inner if a.type == b.type else set()
+            found["crossing"] |= set() if inner else {i, j}
+        for name, those in found.items():
+            setattr(self, name, getattr(self, name) + len(those))
 
 
 def corpus_stats(documents: Iterable[Document], report: ReadReport | None = None) -> CorpusStats:

@@ -2,6 +2,11 @@
 
 A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
 such a cell with a text, an id or a type gets a ``'`` in front, which the reader removes.
+
+Predictions as shared tasks take them: a TSV with one row for each mention, under the names of columns of the task.
+
+LivingNER (https://temu.bsc.es/livingner) and SocialDisNER (https://zenodo.org/records/6359365) score mentions of one
+fragment. Offsets are half-open and count code points.
 """
 
 from __future__ import annotations
@@ -9,22 +14,22 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.document import Mention
+from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Link, identifier_of, link_of
 from fascicle.formats.brat_lines import joined
-from fascicle.formats.handlers import Put, Writer, checked_name
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.handlers import Put, Writer, checked_name, framed
+from fascicle.formats.losses import OF_TEXT, HeldFields, held
+from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import WriteReport
 
-HEADER: Final = ("document", "type", "start", "end", "score")
 LINKS: Final = ("links", "names")  # further columns of documents
 SOURCE: Final = "predictions"  # of mentions that are read from a table
 BETWEEN: Final = "|"  # links of a mention
@@ -154,9 +159,8 @@ def _csv_row(cells: Sequence[str]) -> str:
 
 def holds_of_table(name: str) -> HeldFields:
     """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
-    partly = frozenset({"links", "link-names"})
-    fields = partly | {"ids", "mentions", "discontinuous", "nested", "scores", "link-ontologies", "link-curies"}
-    return HeldFields(format=name, fields=fields, partly=partly, by_reference=OF_TEXT, source=SOURCE)
+    whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
+    return held(name, whole, partly="links link-names", by_reference=OF_TEXT, source=SOURCE)
 
 
 TSV: Final = Table(holds=holds_of_table("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
@@ -190,16 +194,59 @@ class Rows:
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
-        part.mentions = len(said.mentions)
         text = said.text if self._with_text else None
         return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
 
 
-@contextmanager
-def _below_header(stream: BinaryIO, rows: Any) -> Iterator[Put]:
-    stream.write(rows.header)
-    yield stream.write
+def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[Put]:
+    return framed(stream, rows, head=rows.header)
 
 
 TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header)
 CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header)
+
+
+_Cell = Callable[[Document, Mention, int], str]
+_CELLS: Final[Mapping[str, _Cell]] = {
+    "document": lambda document, _, __: checked_name(document.id, what="the document id"),
+    "mark": lambda _, __, number: f"T{number}",
+    "type": lambda _, mention, __: checked_name(mention.type, what="the type"),
+    "start": lambda _, mention, __: str(mention.start),
+    "end": lambda _, mention, __: str(mention.end),
+    "text": lambda document, mention, _: joined(document.text, mention.spans),
+}
+_LIVINGNER: Final = {
+    **{"filename": "document", "mark": "mark", "label": "type"},
+    **{"off0": "start", "off1": "end", "span": "text"},
+}
+_SOCIALDISNER: Final = {"tweets_id": "document", "begin": "start", "end": "end", "type": "type", "extraction": "text"}
+
+
+def our_names(names: Sequence[str]) -> list[str]:
+    """Returns the names of columns of a table, those of a task under our names."""
+    task = next((one for one in (_LIVINGNER, _SOCIALDISNER) if tuple(one) == tuple(names)), {})
+    return [task.get(name, name) for name in names]
+
+
+class _TaskRows:
+    """Encoder of documents as rows of a task."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self.header = ("\t".join(columns) + "\n").encode()
+        self._cells = tuple(_CELLS[part] for part in columns.values())
+
+    def __call__(self, document: Document, part: WriteReport) -> bytes:
+        rows = (
+            "\t".join(cell(document, mention, number) for cell in self._cells) + "\n"
+            for number, mention in enumerate(document.mentions, 1)
+        )
+        return "".join(rows).encode()
+
+
+def _writer(name: str, columns: Mapping[str, str]) -> Writer:
+    holds = held(name, "ids mentions nested", by_reference=OF_TEXT)
+    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header)
+
+
+LIVINGNER_WRITER: Final = _writer("the table of LivingNER", _LIVINGNER)
+SOCIALDISNER_WRITER: Final = _writer("the table of SocialDisNER", _SOCIALDISNER)

@@ -21,10 +21,11 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
-from fascicle.formats.mixed import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape, Shapes, adjusted
 from fascicle.formats.unread import fields_argument, offset_fields, unread
@@ -264,17 +265,11 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
         if at not in columns.texts and at != columns.id and name and cell and len(cell) <= _META_LENGTH
     }
     identifier = cells[columns.id] if columns.id is not None else ""
-    try:
-        text, sections = join_sections(parts, between=_BETWEEN)
-        return Document(
-            id=identifier or numbered,
-            text=text,
-            sections=sections if len(parts) > 1 else None,
-            meta=facts,
-            events=tuple(_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)),
-        )
-    except ValueError as error:
-        raise FormatError(str(error), at=place) from None
+    text, sections = join_sections(parts, between=_BETWEEN)
+    events = [_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)]
+    shown = sections if len(parts) > 1 else None
+    bare = MentionCollector(text, step=STEP)
+    return bare.document(identifier or numbered, at=place, sections=shown, meta=facts, events=events)
 
 
 def _quoted(name: str) -> Event:

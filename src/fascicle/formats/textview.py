@@ -12,20 +12,14 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Mention, merged
-from fascicle.core.mention import identifier_of
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments, identifier_of
 from fascicle.core.wording import counted, shortened
 from fascicle.formats.handlers import Put, Writer
-from fascicle.formats.losses import OF_TEXT, HeldFields
+from fascicle.formats.losses import OF_TEXT, held
 from fascicle.formats.report import WriteReport
 
-HOLDS: Final = HeldFields(
-    format="the view for reading",
-    fields=frozenset({"ids", "mentions", "discontinuous", "nested", "second-source", "abbreviations"})
-    | {"links", "link-ontologies", "link-names", "link-curies"},
-    partly=frozenset({"nested"}),
-    by_reference=OF_TEXT - {"abbreviations"},
-)
+_WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
+HOLDS: Final = held("the view for reading", _WHOLE, partly="nested", by_reference=OF_TEXT - {"abbreviations"})
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
@@ -49,25 +43,44 @@ class _Fragment:
     rank: tuple[float, int, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions:
+    """Options for showing documents.
+
+    Attributes:
+        width: columns of the lines; ``None`` for those of the terminal.
+        colour: whether mentions are shown by ANSI sequences; else by brackets.
+        types: entity types in the order of their colours; others get theirs when they come.
+        title: whether each document is named.
+    """
+
+    width: int | None = None
+    colour: bool = False
+    types: tuple[str, ...] = ()
+    title: bool = True
+
+
 class TextView:
     """Renderer of documents one by one, with counts for the legend."""
 
-    def __init__(self, *, width: int, colour: bool, types: Sequence[str] = ()) -> None:
-        """Creates a view with all counts at zero.
-
-        Args:
-            width: columns of the terminal.
-            colour: whether mentions are shown by ANSI sequences; else by brackets.
-            types: entity types in the order of their colours; others get theirs when they come.
-        """
-        self._width = max(20, width)
-        self._colour = colour
-        self._types = list(types)
+    def __init__(self, options: ViewOptions) -> None:
+        """Creates a view with all counts at zero."""
+        self._width = max(20, options.width or shutil.get_terminal_size((100, 24)).columns)
+        self._colour, self._title = options.colour, options.title
+        self._types = list(options.types)
         self._counts: Counter[str] = Counter()
         self._documents = 0
         self._origins: dict[str, None] = {}
 
-    def render(self, document: Document, mentions: Sequence[Mention], *, title: bool = True) -> str:
+    def __call__(self, document: Document, part: WriteReport) -> bytes:
+        """Encodes the view of one document; mentions that it hides are counted."""
+        if self._colour:  # words have one colour
+            _count_hidden(document, part)
+        # The view counts what it renders, so what cannot be written is found before.
+        " ".join([document.id, *(mention.type for mention in document.mentions)]).encode()
+        return self.render(document, document.mentions).encode()
+
+    def render(self, document: Document, mentions: Sequence[Mention]) -> str:
         """Renders one document, wrapped at blanks; links and the long form of each short form are below it.
 
         It ends with an empty line.
@@ -80,7 +93,7 @@ class TextView:
             lines.add(part, style)
         head = _paint(document.id.translate(_HARMLESS), "1" if self._colour else "") + "\n"
         below = "".join([*_links(document, mentions), *_abbreviations(document)])
-        return f"{head if title else ''}{lines.text()}\n{below}\n"
+        return f"{head if self._title else ''}{lines.text()}\n{below}\n"
 
     def legend(self) -> str:
         """Returns the count of each type, in its colour, and the origins of the links."""
@@ -211,43 +224,6 @@ def _columns(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViewOptions:
-    """Options for showing documents.
-
-    Attributes:
-        width: columns of the lines; ``None`` for those of the terminal.
-        colour: ANSI colours.
-        types: entity types in the order of their colours.
-        title: whether each document is named.
-    """
-
-    width: int | None = None
-    colour: bool = False
-    types: tuple[str, ...] = ()
-    title: bool = True
-
-
-class _Views:
-    """Encoder that makes the view of one document after the other."""
-
-    def __init__(self, options: ViewOptions) -> None:
-        width = options.width or shutil.get_terminal_size((100, 24)).columns
-        self._view = TextView(width=width, colour=options.colour, types=options.types)
-        self._title, self._colour = options.title, options.colour
-
-    def __call__(self, document: Document, part: WriteReport) -> bytes:
-        part.mentions = len(document.mentions)
-        if self._colour:  # words have one colour
-            _count_hidden(document, part)
-        # The view counts what it renders, so what cannot be written is found before.
-        " ".join([document.id, *(mention.type for mention in document.mentions)]).encode()
-        return self._view.render(document, document.mentions, title=self._title).encode()
-
-    def legend(self) -> bytes:
-        return self._view.legend().encode()
-
-
 def _count_hidden(document: Document, part: WriteReport) -> None:
     """Counts mentions that have no word in their colour, because a better scored one has the same range."""
     shown: dict[Fragments, Mention] = {}
@@ -263,7 +239,7 @@ def _above_legend(stream: BinaryIO, views: Any) -> Iterator[Put]:
         stream.flush()
 
     yield put
-    put(views.legend())
+    put(views.legend().encode())
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=_Views, options=ViewOptions, into=_above_legend)
+WRITER: Final = Writer(holds=HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend)

@@ -15,7 +15,6 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +24,11 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Floats32, Ints
 from fascicle.core.document import Document
 from fascicle.core.tags import tag_scheme
-from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.distributions import open_headed
+from fascicle.errors import FormatError, InputError, Place, explained
+from fascicle.formats.distributions import SCHEMA, open_headed
 from fascicle.text.annotator import Meaning, words_of
 from fascicle.text.segment import segmenter
 
-SCHEMA: Final = 1
 STEPS: Final = 255  # of a probability
 ERROR: Final = 1 / (2 * STEPS)
 HARD: Final = STEPS + 1  # added to the probability of a tag of the answer
@@ -215,22 +213,14 @@ def read_entries(path: str | Path) -> tuple[Header, Iterator[Entry | End]]:
         InputError: it cannot be read, or is empty.
         FormatError: another kind of file, or (while streaming) one that is cut off, or a line that breaks the rules.
     """
-    header, numbered = open_headed(path, partial(_header, path=path), what="a label file", make=_MAKE)
+    header, numbered = open_headed(path, Header, _FIRST, check=_check_header, what="a label file", make=_MAKE)
     return header, _entries(numbered, path, tags=len(header.tags))
 
 
-def _header(line: str, *, path: str | Path) -> Header:
-    found = _FIRST.decode(line)
-    if found.fascicle_labels != SCHEMA:
-        raise FormatError(
-            f"labels of schema {found.fascicle_labels}; this release reads schema {SCHEMA}",
-            at=str(path),
-            code="version",
-        )
-    if not found.types:
+def _check_header(header: Header) -> None:
+    if not header.types:
         raise ValueError("it names no type")
-    tag_scheme(found.scheme).labels(found.types)
-    return Header(**{name: getattr(found, name) for name in Header.__struct_fields__})
+    tag_scheme(header.scheme).labels(header.types)
 
 
 def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Labels]:
@@ -255,33 +245,24 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
         if isinstance(entry, End):
             return
         document = next((one for one in given if one.id == entry.id), None)
-        if document is None:
-            raise InputError(
-                f"{path} has labels of {entry.id!r}, which is not among the texts, or not in the order in which they "
-                "were labelled; give the same texts, or label these with fascicle label",
-                file=str(path),
-                key=entry.id,
-            )
-        words = words_of(document, rules)
-        if (entry.text, entry.characters, entry.words) != (text_key(document), len(document.text), len(words)):
-            raise InputError(
-                f"{path} has labels for other text: {entry.id!r} was another text when it was labelled; give the same "
-                "texts, or label these with fascicle label",
-                file=str(path),
-                key=entry.id,
-            )
-        yield labels_of(entry, document, words, tags=tags)
+        why = f"of {entry.id!r}, which is not among the texts, or not in the order in which they were labelled"
+        if document is not None:
+            words = words_of(document, rules)
+            if (entry.text, entry.characters, entry.words) == (text_key(document), len(document.text), len(words)):
+                yield labels_of(entry, document, words, tags=tags)
+                continue
+            why = f"for other text: {entry.id!r} was another text when it was labelled"
+        advice = "give the same texts, or label these with fascicle label"
+        raise InputError(f"{path} has labels {why}; {advice}", file=str(path), key=entry.id)
 
 
 def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int) -> Iterator[Entry | End]:
     count = 0
     try:
         for number, line in numbered:
-            try:
+            with explained("not a line of a label file", at=Place(path, number)):
                 entry = _LINE.decode(line)
                 _check(entry, tags=tags, before=count)
-            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                raise FormatError(f"not a line of a label file ({error})", at=Place(path, number)) from None
             if isinstance(entry, End):
                 if (more := next(numbered, None)) is not None:
                     raise FormatError("a line behind the last one of a label file", at=Place(path, more[0]))

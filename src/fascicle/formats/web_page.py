@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -19,12 +19,11 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import AUTO, by_mark
 from fascicle.core.files.source import STDIN, Source, whole_text
-from fascicle.core.marks import FORBIDDEN, Html, faithful, shown, style, tag
-from fascicle.errors import FormatError, MissingExtraError, UsageError
-from fascicle.formats.beside import EXTRACTED
-from fascicle.formats.handlers import Encode, Put, Reader, Writer
+from fascicle.core.marks import FORBIDDEN, faithful, shown, style, tag
+from fascicle.errors import FormatError, UsageError, needed
+from fascicle.formats.extraction import EXTRACTED, collapsed, join_sections
+from fascicle.formats.handlers import Encode, Put, Reader, Writer, framed
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.mixed import collapsed, join_sections
 from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "html"
@@ -84,7 +83,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if not text:
         yield Document(id=source.name, text="")
         return
-    tree = _parser()(text)
+    tree = needed("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(text)
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
             "the page was written by Fascicle, and holds the names of types among its texts; read the documents that "
@@ -97,14 +96,6 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     language = tree.root.attributes.get("lang") if tree.root is not None else None
     meta = {**EXTRACTED, **({"language": language} if language else {})}
     yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
-
-
-def _parser() -> Any:
-    try:
-        from selectolax.lexbor import LexborHTMLParser
-    except ImportError:
-        raise MissingExtraError("html", "selectolax") from None
-    return LexborHTMLParser
 
 
 def _declared(source: Source) -> Source:
@@ -208,12 +199,8 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-HOLDS: Final = HeldFields(
-    format="HTML",
-    fields=EVERYTHING
-    - {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
-    - {"link-scores", "link-tiers", "nil-links"},
-)
+_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),
     tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
@@ -224,7 +211,6 @@ _PAGE_HEAD: Final = (
 
 def encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
-    report.mentions += len(document.mentions)
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
     names.encode()  # a lone surrogate in a name is an error, as in every other format
     if unheld := len(FORBIDDEN.findall(document.text + names)):
@@ -233,19 +219,12 @@ def encode(document: Document, report: WriteReport) -> bytes:
     return f"{tag('article', name, shown(document.text, document.mentions, document.origins))}\n".encode()
 
 
-@contextmanager
-def _into_page(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
-    """Opens a page and yields the function that adds an article; the page is closed at the end.
-
-    Args:
-        stream: a file.
-        encode: makes the articles.
-    """
+def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[Put]:
+    """Opens a page of articles."""
     head = tag("head", *_PAGE_HEAD, tag("style", style()))
     title = tag("h1", "Annotated texts")
-    stream.write(f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'.encode())
-    yield stream.write
-    stream.write(Html("</main></body></html>\n").encode())
+    opened = f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'
+    return framed(stream, encode, head=opened.encode(), tail=b"</main></body></html>\n")
 
 
 WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_page)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints, different
 from fascicle.core.mention import Link
-from fascicle.core.names import near_hint
+from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack

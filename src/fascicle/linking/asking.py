@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments, Mention
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 from fascicle.terms.keys.key import key
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.linking.asking import LONGEST, MOST_PARTS, joined
 from fascicle.linking.opening import Linking
 from fascicle.settings.steps import KnownNames

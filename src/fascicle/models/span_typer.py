@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.spans import Fragments, Span
+from fascicle.core.mention import Fragments, Span
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.model import check_tensors
 from fascicle.models.nn.span_reader import SpanBatch, SpanReader, span_batch
@@ -34,7 +34,7 @@ from fascicle.settings.recipes.typer import (
     write_typer_manifest,
 )
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import Surface, SurfaceReader
+from fascicle.text.sentences import Surface, SurfaceReader
 
 _AT_ONCE = 8192  # distinct spans in one batch
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.encoder import Encoder, fetched, reading_tokenizer
 from fascicle.runtime.decoding.kinds import Kind, Kinds

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from fascicle.core.arguments import at_most
 from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.core.mention import Span
 from fascicle.core.patches import apply
-from fascicle.core.patience import at_most
-from fascicle.core.spans import Span
 from fascicle.errors import RecipeError
 from fascicle.settings.steps import RuleSettings, RuleTest
 from fascicle.text.segment import Segmenter

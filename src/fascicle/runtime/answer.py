@@ -7,7 +7,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.effects import event_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted, has_letters
 from fascicle.runtime.decoding.calibration import calibrated, rounded, thresholds
 from fascicle.runtime.decoding.decoders import Found

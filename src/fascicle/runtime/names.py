@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch, canonical
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.document.deciding import (
     STOP,

@@ -15,8 +15,8 @@ from fascicle.core.session import OnnxSession
 from fascicle.settings.folders.manifest import Manifest, TypesGraph
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.types import TypeDescriptions
+from fascicle.text.marked import TypeReader, TypeTexts, type_texts
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
 from fascicle.text.windows import TYPE_VECTORS
 
 _TOGETHER = 32  # types that are read at a time

@@ -11,7 +11,7 @@ from typing import NoReturn
 from fascicle.core.arguments import checked_documents
 from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.core.spans import are_tuples
+from fascicle.core.mention import are_tuples
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, PluginError
 from fascicle.text.annotator import Annotator, TagSpace

@@ -19,7 +19,7 @@ from typing import BinaryIO, Final, Literal
 
 import msgspec
 
-from fascicle.core.files import locks
+from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.workers.process import Process, WorkerEndedError
@@ -348,14 +348,14 @@ def _held(folder: Path) -> BinaryIO:
     Raises:
         OutputError: another service has it.
     """
-    lock = (folder / _LOCK).open("ab")
+    stream = (folder / _LOCK).open("ab")
     taken = f"another service keeps jobs in {folder}; give this one a folder of its own"
     try:
-        locks.lock(lock, refusal=OutputError(taken, file=str(folder)))
+        lock(stream, refusal=OutputError(taken, file=str(folder)))
     except OutputError:
-        lock.close()
+        stream.close()
         raise
-    return lock
+    return stream
 
 
 def _sweep(folder: Path) -> None:

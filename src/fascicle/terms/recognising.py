@@ -13,9 +13,8 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Patch
-from fascicle.core.mention import Link, Mention
-from fascicle.core.names import near_hint
-from fascicle.core.spans import Span
+from fascicle.core.mention import Link, Mention, Span
+from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
 from fascicle.terms.abbreviations.forms import can_be_short

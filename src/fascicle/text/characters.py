@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 _PAIRS: Final = {
     "\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u205f": " ",

@@ -2,35 +2,92 @@
 
 The tokenizer reads the source text of each sentence; its offsets, shifted to the document and without white space at
 their edges, are the only link back. A *unit* is an item that gets a score: a word with at least one piece, or a piece.
+
+Pieces of words that were seen before: a tokenizer of BERT cuts each word of a plain text the same way every time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import ModelError
 from fascicle.settings.folders.manifest import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
-from fascicle.text.known_words import KnownWords, cuts_words_alone
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of
 
+_PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
+_WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
+_MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
+_LONGEST: Final = 100  # characters of a word that is kept
+
+
+class KnownWords:
+    """Cuts texts into pieces by looking their words up; the answer is that of the tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """Knows no word yet.
+
+        Args:
+            tokenizer: cuts words that are not known.
+        """
+        self._tokenizer = tokenizer
+        self._known: dict[str, tuple[Sequence[int], Sequence[int], Sequence[int]]] = {}
+
+    def encode(self, text: str) -> tuple[Ints, Ints] | None:
+        """Returns the ids and character ranges of the pieces of a text; ``None`` if it is not all printable ASCII."""
+        if _PLAIN.fullmatch(text) is None:
+            return None
+        ids: list[int] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for word in _WORD.finditer(text):
+            own, begin, end = self._known.get(word[0]) or self._learn(word[0])
+            at = word.start()
+            ids += own
+            starts += [at + one for one in begin]
+            ends += [at + one for one in end]
+        return np.array(ids, dtype=np.int64), np.array([starts, ends], dtype=np.int64).T
+
+    def _learn(self, word: str) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        found = self._tokenizer.encode(word, add_special_tokens=False)
+        begin, end = zip(*found.offsets, strict=True)
+        pieces = tuple(found.ids), begin, end  # tuples of numbers are nothing that the garbage collector looks at
+        if len(self._known) < _MOST and len(word) <= _LONGEST:
+            self._known[word] = pieces
+        return pieces
+
+
+def cuts_words_alone(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer cuts each word by itself, as those of BERT do, and reads no token as it is written.
+
+    Args:
+        tokenizer: whose special tokens are text where a text has them.
+    """
+    parts = tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model
+    is_bert = all(map(isinstance, parts, (BertNormalizer, BertPreTokenizer, WordPiece)))
+    return is_bert and all(one.special for one in tokenizer.get_added_tokens_decoder().values())
+
+
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
 _LAST_SPACE = 0x3000
-_IS_SPACE = np.array(
-    [chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False]
-)  # the last value is for all higher code points
+# The last value is for all higher code points.
+_IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,14 +303,19 @@ def _assemble(
     bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64) if parts else _no_ranges()
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:
-        keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
-        unit_of = np.full(len(ids), -1, dtype=np.int64)
-        unit_of[keep] = np.arange(len(keep))
-        units, first = spans[keep], keep
+        unit_of, first, units = piece_units(spans)
     else:
         words = document.words if document.words is not None else words_by.words(document.text)
         unit_of, first, units = _align(spans, np.array(words, dtype=np.int64).reshape(-1, 2))
     return Pieces(ids=ids, spans=spans, units=units, first=first, unit_of=unit_of, sentences=bounds, text=document.text)
+
+
+def piece_units(spans: Ints) -> tuple[Ints, Ints, Ints]:
+    """Makes each piece with a range a unit; returns the unit of each piece, its piece, and its range."""
+    keep = np.flatnonzero(spans[:, 0] < spans[:, 1])
+    unit_of = np.full(len(spans), -1, dtype=np.int64)
+    unit_of[keep] = np.arange(len(keep))
+    return unit_of, keep, spans[keep]
 
 
 def _align(spans: Ints, words: Ints) -> tuple[Ints, Ints, Ints]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 import msgspec
@@ -15,11 +16,11 @@ import numpy as np
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.inputs import Columns, Finder, look_up
-from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents
+from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents, piece_units
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import NO_CONTEXT, Context, Window, segment_starts, windows_of
 
@@ -58,17 +59,10 @@ def read_documents(
     """
     capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=level)
-    windows = [
-        windows_of(
-            p,
-            document=i,
-            unit=reading.unit,
-            capacity=capacity,
-            overlap=reading.overlap,
-            context=Context.of(reading),
-        )
-        for i, p in enumerate(pieces)
-    ]
+    cut = partial(
+        windows_of, unit=reading.unit, capacity=capacity, overlap=reading.overlap, context=Context.of(reading)
+    )
+    windows = [cut(p, document=i) for i, p in enumerate(pieces)]
     return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
 
 
@@ -141,12 +135,9 @@ def by_pieces(read: Reading) -> Reading:
 
 def _pieces_as_units(pieces: Pieces) -> Pieces:
     """Makes pieces the units, as ``encode_documents`` does for the level ``piece``."""
-    keep = np.flatnonzero(pieces.spans[:, 0] < pieces.spans[:, 1])
-    unit_of = np.full(len(pieces.ids), -1, dtype=np.int64)
-    unit_of[keep] = np.arange(len(keep))
-    units = pieces.spans[keep]
+    unit_of, first, units = piece_units(pieces.spans)
     inputs = None if pieces.inputs is None else pieces.inputs.of(units, pieces.text)
-    return replace(pieces, units=units, first=keep, unit_of=unit_of, inputs=inputs)
+    return replace(pieces, units=units, first=first, unit_of=unit_of, inputs=inputs)
 
 
 def _moved(windows: Sequence[Window], words: Pieces, pieces: Pieces) -> list[Window]:
@@ -262,9 +253,8 @@ def _whole(part: Reading, document: Document, sentences: Sequence[Span], reading
     bounds = part.pieces[0].sentences
     starts = segment_starts(bounds, unit=reading.unit, capacity=part.capacity)
     for piece in reversed(starts[1:]):
-        count = int(
-            np.searchsorted(bounds[:, 1], piece, side="right")
-        )  # sentences without a piece belong to the part before
+        # Sentences without a piece belong to the part before.
+        count = int(np.searchsorted(bounds[:, 1], piece, side="right"))
         if not _within_word(document, sentences[count][0]):
             return count
     return 0

@@ -23,7 +23,7 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 
 # -- words -------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Window, answers_for, last_pieces
 

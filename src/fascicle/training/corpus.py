@@ -22,7 +22,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.tree import is_there
-from fascicle.core.spans import overlaps
+from fascicle.core.mention import overlaps
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport

@@ -18,10 +18,10 @@ from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.brat_lines import SUFFIXES
 from fascicle.formats.requests import ReadRequest, paths_of, read_file
 from fascicle.settings.base import Natural, Positive
+from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import SurfaceReader
-from fascicle.text.vectors.files import StaticVectors, write_vectors
-from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
+from fascicle.text.sentences import SurfaceReader
+from fascicle.text.vectors import StaticVectors, write_vectors
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, called, option
@@ -67,7 +67,7 @@ class Options(Overwrite, Strict, ReadingAs):
 
 def run(args: Options) -> int:
     """Trains the vectors; returns the exit code."""
-    from fascicle.text.vectors.glove import GloveSettings
+    from fascicle.text.glove import GloveSettings
 
     tally = Tally()
     settings = called(VectorsSettings, args, glove=called(GloveSettings, args))

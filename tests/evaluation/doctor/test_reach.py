@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
 from fascicle.evaluation.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of

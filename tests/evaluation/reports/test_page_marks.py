@@ -8,7 +8,7 @@ from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 from tests.evaluation.strategies import TEXT, fragments
 
 from fascicle.core.marks import Mark, marked
-from fascicle.core.spans import fragments_overlap
+from fascicle.core.mention import fragments_overlap
 
 MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))), max_size=7)
 

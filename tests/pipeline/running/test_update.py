@@ -15,7 +15,7 @@ from poison import Finds, open_poison, run_of
 from fascicle.core import codec
 from fascicle.core.document import Document, Patch
 from fascicle.errors import FascicleError, OutputError, UsageError
-from fascicle.formats.updates import latest
+from fascicle.formats.files import latest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import SUCCESS
 from fascicle.pipeline.running.history import Entry, replaced

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.abbreviations.fitting import candidates, fit_rules

@@ -174,18 +174,12 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
     if target.is_dir() or os.fspath(path).endswith("/"):
         raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
     if target.is_file() and not overwrite:
-        raise OutputError(
-            f"{path} exists already; give another name, or overwrite=True to replace it", file=str(path), code="exists"
-        )
+        raise _exists(str(path), path)
     if _real(path).is_symlink():
         raise OutputError(f"{path} is a link that leads in a circle; give another name", file=str(path))
     for folder in (target.parent, _real(path).parent):
         if not folder.is_dir():
-            raise OutputError(
-                f"the folder {folder} does not exist; make it first, or give another place",
-                file=str(folder),
-                code="not-found",
-            )
+            raise _no_folder(folder)
 
 
 def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
@@ -209,20 +203,22 @@ def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
     if place.is_dir() and _is_above_us(place):
         raise OutputError(f"{target} is the working folder, or a folder above it; give another name", file=str(target))
     if not place.parent.is_dir():
-        raise OutputError(
-            f"the folder {target.parent} does not exist; make it first, or give another place",
-            file=str(target.parent),
-            code="not-found",
-        )
+        raise _no_folder(target.parent)
     if not place.is_dir() or not any(place.iterdir()):
         return Owned()
     if not overwrite:
-        raise OutputError(
-            f"the folder {target} exists already; give another name, or overwrite=True to replace it",
-            file=str(target),
-            code="exists",
-        )
+        raise _exists(f"the folder {target}", target)
     return check_replaceable(place, kind=kind)
+
+
+def _exists(what: str, path: str | os.PathLike[str]) -> OutputError:
+    advice = "give another name, or overwrite=True to replace it"
+    return OutputError(f"{what} exists already; {advice}", file=str(path), code="exists")
+
+
+def _no_folder(folder: Path) -> OutputError:
+    advice = "make it first, or give another place"
+    return OutputError(f"the folder {folder} does not exist; {advice}", file=str(folder), code="not-found")
 
 
 def _real(path: str | os.PathLike[str]) -> Path:
@@ -249,8 +245,7 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
         write_record(temporary, kind=kind)
         for file in temporary.rglob("*"):
             if file.is_file():
-                with file.open("rb") as stream:
-                    os.fsync(stream.fileno())
+                sync(file)
         _swap(temporary, target, own, overwrite=overwrite)
         sync_folder(target.parent)
 
@@ -261,17 +256,29 @@ def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
     Raises:
         OutputError: there is a file of that name, perhaps just created, and it may not be overwritten.
     """
-    if not overwrite and hasattr(os, "link"):
-        try:
-            os.link(temporary, target)  # unlike a rename, it never replaces a file that was just created
-        except FileExistsError:
-            check_target(target)
-            raise
-        except OSError:  # no hard links in this file system
-            pass
-        else:
-            return
-    temporary.replace(target)
+    if overwrite or not linked(temporary, target):
+        temporary.replace(target)
+
+
+def linked(file: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
+    """Gives a file another name by a link, which never replaces a file that was just created, as a rename would.
+
+    Returns:
+        False if the system or the file system has no hard links.
+
+    Raises:
+        OutputError: there is a file of this name.
+    """
+    if not hasattr(os, "link"):
+        return False
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        check_target(target)
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None:
@@ -285,11 +292,7 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
         else:
             return
     if not overwrite or not target.is_dir():
-        raise OutputError(
-            f"{target} exists already; give another name, or overwrite=True to replace it",
-            file=str(target),
-            code="exists",
-        )
+        raise _exists(str(target), target)
     for name in (name for name in own.files if (temporary / name).is_file()):
         like(target / name, temporary / name)
     like(target, temporary)
@@ -332,11 +335,16 @@ def like(there: Path, new: Path) -> None:
 def sync_folder(folder: Path) -> None:
     """Syncs the names in a folder to the disk; does nothing on systems that cannot open a folder."""
     with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync(folder)
+
+
+def sync(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> None:
+    """Syncs a file or a folder to the disk; ``flags`` are those to open it."""
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -47,19 +47,14 @@ def elements(source: Source, tags: Collection[str]) -> Iterator[tuple[Place, Ele
                 raise
             except (expat.ExpatError, LookupError, ValueError) as error:
                 yield from records.done  # records before the damage are complete
-                raise FormatError(
-                    f"the file is no well-formed XML ({error}); fetch it again",
-                    at=Place(path, parser.CurrentLineNumber),
-                ) from None
+                message = f"the file is no well-formed XML ({error}); fetch it again"
+                raise FormatError(message, at=Place(path, parser.CurrentLineNumber)) from None
             yield from records.done
             records.done.clear()
             records.check()
             if read - parser.CurrentByteIndex > MAX_RECORD:
-                raise FormatError(
-                    f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?",
-                    at=Place(path, parser.CurrentLineNumber),
-                    code="too-large",
-                )
+                message = f"a tag or a comment has more than {MAX_RECORD:,} bytes; is this XML?"
+                raise FormatError(message, at=Place(path, parser.CurrentLineNumber), code="too-large")
 
 
 def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Place, Element]]:

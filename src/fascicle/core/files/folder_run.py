@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from fascicle.core.files.atomic import check_target, place_errors
+from fascicle.core.files.atomic import check_target, linked, place_errors, sync
 from fascicle.core.files.owned import Ledger
 from fascicle.core.files.part import Journal, is_journal
 from fascicle.errors import OutputError
@@ -239,17 +239,9 @@ def _names(folder: Path) -> set[str]:
 
 
 def _take_name(file: _File) -> None:
-    if not file.replace:
-        try:
-            os.link(file.unnamed, file.path)  # unlike a rename, it never replaces a file that was just created
-        except FileExistsError:
-            check_target(file.path)
-            raise
-        except OSError:  # no hard links in this file system
-            pass
-        else:
-            os.unlink(file.unnamed)  # noqa: PTH108 - ten thousand times
-            return
+    if not file.replace and linked(file.unnamed, file.path):
+        os.unlink(file.unnamed)  # noqa: PTH108 - ten thousand times
+        return
     with suppress(OSError):
         os.chmod(file.unnamed, stat.S_IMODE(os.stat(file.path).st_mode))  # noqa: PTH101, PTH116
     os.replace(file.unnamed, file.path)  # noqa: PTH105
@@ -267,8 +259,4 @@ def _sync(files: Iterable[str], folder: Path) -> None:
         finally:
             os.close(handle)
     for file in files:
-        handle = os.open(file, os.O_RDWR)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync(file, os.O_RDWR)

@@ -81,13 +81,18 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
         OutputError: it does; the message names up to three files.
     """
     found = owned(folder, kind=kind)
-    if found.others:
+    _refuse(found.others, folder, "name")
+    return found
+
+
+def _refuse(others: Sequence[str], folder: Path, instead: str) -> None:
+    """Raises an error if there are others than own files; ``instead`` is what to give another of."""
+    if others:
         raise OutputError(
-            f"the folder {folder} holds {_listed(found.others)}, which this command did not write there or which "
-            "changed since; remove it by hand, or give another name",
+            f"the folder {folder} holds {_listed(others)}, which this command did not write there or which "
+            f"changed since; remove it by hand, or give another {instead}",
             file=str(folder),
         )
-    return found
 
 
 def changed(folder: Path) -> list[str]:
@@ -105,11 +110,8 @@ def entries(folder: Path) -> Iterator[str]:
     """
 
     def refuse(error: OSError) -> None:
-        raise OutputError(
-            f"{error.filename} cannot be read: {error.strerror}; give another name",
-            file=str(error.filename),
-            code="unreadable",
-        ) from error
+        message = f"{error.filename} cannot be read: {error.strerror}; give another name"
+        raise OutputError(message, file=str(error.filename), code="unreadable") from error
 
     for place, folders, files in os.walk(folder, onerror=refuse):
         links = [name for name in folders if (Path(place) / name).is_symlink()]
@@ -170,12 +172,7 @@ class Ledger:
             OutputError: there are such files; the message names up to three.
         """
         others = [name for name in names if os.path.lexists(self._folder / name) and not self._is_own(name)]
-        if others:
-            raise OutputError(
-                f"the folder {self._folder} holds {_listed(others)}, which this command did not write there or which "
-                "changed since; remove it by hand, or give another folder",
-                file=str(self._folder),
-            )
+        _refuse(others, self._folder, "folder")
 
     def _is_own(self, name: str) -> bool:
         place = self._folder / name

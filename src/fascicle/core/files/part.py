@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 
 from fascicle.core.files.atomic import check_target, like, place_errors, sync_folder, take_name
-from fascicle.core.files.locks import lock
+from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError, Place
 
 _KEY: Final = "fascicle_progress"

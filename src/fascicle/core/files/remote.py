@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.files.temporary import remove_stale, temporary_folder
-from fascicle.errors import FascicleError, InputError, MissingExtraError, OutputError, UsageError
+from fascicle.errors import FascicleError, InputError, OutputError, UsageError, needed
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 _TOGETHER: Final = 256  # files that are fetched in parallel
@@ -172,10 +172,7 @@ def state_of_url(url: str) -> str:
 def _system_of(url: str) -> tuple[Any, str]:
     if "::" in url:
         raise UsageError(f"{url} is several URLs in one; give one")
-    try:
-        import fsspec
-    except ImportError:
-        raise MissingExtraError("remote", "fsspec") from None
+    fsspec = needed("fsspec", extra="remote")
     try:
         system, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
@@ -183,10 +180,8 @@ def _system_of(url: str) -> tuple[Any, str]:
     except ValueError as error:
         raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
     except Exception as error:  # from a client that connects at once
-        raise InputError(
-            f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine",
-            file=url,
-        ) from error
+        message = f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine"
+        raise InputError(message, file=url) from error
     return system, path
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, by_mark, is_western
-from fascicle.core.files.long_lines import cut_long, reading_first, too_long
-from fascicle.core.files.pipes import is_pipe, opened, unreadable
+from fascicle.core.files.pipes import is_pipe, opened, raw_lines, too_long, unreadable
 from fascicle.errors import FormatError, UsageError
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
@@ -245,11 +244,8 @@ def whole_text(source: Source) -> str:
         source = _looked_at(stream, source)
         data = stream.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
-        raise FormatError(
-            f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that",
-            file=source.path,
-            code="too-large",
-        )
+        message = f"{source.path} has more than {MAX_FILE:,} bytes; split it into files below that"
+        raise FormatError(message, file=source.path, code="too-large")
     if not source.is_utf8:
         return _decode_other(data, source)
     offset = len(_BOM) if data.startswith(_BOM) else 0
@@ -264,15 +260,11 @@ def is_integer(text: str) -> bool:
 
 def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     number, offset, decoder = 0, 0, _Decoder(source)
-    readline: Callable[[int], bytes] = stream.readline
-    while raw := readline(MAX_LINE + 1):
-        if len(raw) > MAX_LINE:
-            raw, held, lost = cut_long(raw, stream.readline, most=MAX_LINE, ends=(b"\n", b"\r"))
-            readline = reading_first(held, stream.readline)
-            if lost:
-                number, offset = number + 1, offset + lost
-                yield number, too_long(source.path, number, most=MAX_LINE)
-                continue
+    for raw, lost in raw_lines(stream.readline, most=MAX_LINE, ends=(b"\n", b"\r")):
+        if lost:
+            number, offset = number + 1, offset + lost
+            yield number, too_long(source.path, number, most=MAX_LINE)
+            continue
         # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
         at = offset
@@ -288,26 +280,19 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     text = io.TextIOWrapper(stream, encoding=source.encoding, newline="\n")
     number = 0
-    readline: Callable[[int], str] = text.readline
     try:
-        while raw := readline(MAX_LINE + 1):
-            if len(raw) > MAX_LINE:
-                raw, held, lost = cut_long(raw, text.readline, most=MAX_LINE, ends=("\n", "\r"))
-                readline = reading_first(held, text.readline)
-                if lost:
-                    number += 1
-                    yield number, too_long(source.path, number, most=MAX_LINE)
-                    continue
+        for raw, lost in raw_lines(text.readline, most=MAX_LINE, ends=("\n", "\r")):
+            if lost:
+                number += 1
+                yield number, too_long(source.path, number, most=MAX_LINE)
+                continue
             body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
             for part in body.split("\r"):
                 number += 1
                 yield number, binary(source.path, f"in line {number}") if "\0" in part else part
     except UnicodeError as error:
-        raise FormatError(
-            f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}",
-            at=source.path,
-            code="encoding",
-        ) from None
+        message = f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
+        raise FormatError(message, at=source.path, code="encoding") from None
     finally:
         text.detach()
 

@@ -3,6 +3,8 @@
 A temporary file or folder is locked (``flock``) as long as its process lives; the system releases the lock when a
 process ends for any reason. So a process that can lock a temporary file knows that no other one is writing it. On
 systems and file systems without such locks, nothing is ever removed.
+
+Locks between processes, which the system releases when a process ends.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
+
+from fascicle.errors import OutputError
 
 _TOKEN: Final = 12  # hexadecimal digits that make a name unique
 _CHECK: Final = 8  # hexadecimal digits of the checksum of a name
@@ -140,8 +144,6 @@ def taken_over(path: Path) -> Iterator[bool]:
     if sys.platform == "win32":
         yield False
         return
-    import fcntl
-
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -149,11 +151,7 @@ def taken_over(path: Path) -> Iterator[bool]:
         return
     try:
         kind = os.fstat(descriptor).st_mode
-        mine = stat.S_ISREG(kind) or stat.S_ISDIR(kind)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            mine = False
+        mine = (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) and bool(_locked(descriptor))
         yield mine and _is_still(path, descriptor)
     finally:
         os.close(descriptor)
@@ -166,17 +164,9 @@ def _holding(path: Path, descriptor: int) -> Iterator[bool]:
         os.close(descriptor)
         yield True
         return
-    import fcntl
-
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:  # without locks no process removes it as stale either
-            pass
-        yield _is_still(path, descriptor)
+        # Without locks no process removes it as stale either.
+        yield _locked(descriptor) is not False and _is_still(path, descriptor)
     finally:
         os.close(descriptor)
 
@@ -191,3 +181,35 @@ def _is_still(path: Path, descriptor: int) -> bool:
 
 def _sum(text: str) -> str:
     return hashlib.sha256(os.fsencode(f"fascicle {text}")).hexdigest()[:_CHECK]
+
+
+def lock(stream: BinaryIO, *, refusal: OutputError) -> bool:
+    """Locks an open file until it is closed, where the system and the file system support such locks.
+
+    Args:
+        stream: the open file.
+        refusal: error to raise if another process has the lock.
+
+    Returns:
+        True if the file is locked; if not, two processes at once are not detected.
+
+    Raises:
+        OutputError: another process has the lock.
+    """
+    found = _locked(stream.fileno())
+    if found is False:
+        raise refusal
+    return bool(found)
+
+
+def _locked(descriptor: int) -> bool | None:
+    """Locks an open file; returns false if another process has the lock, and ``None`` where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True

@@ -339,10 +339,8 @@ def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
 def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:
     folders = sorted({name.split("/")[0] for name in members if "/" in name})
     listed = ", ".join(folders[:10]) + (", ..." if len(folders) > 10 else "")
-    return InputError(
-        f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}",
-        code="not-found",
-    )
+    message = f"there is no {inner} in {place}; {'its folders are ' + listed if listed else 'it has no folder'}"
+    return InputError(message, code="not-found")
 
 
 def _too_large(place: str) -> FormatError:

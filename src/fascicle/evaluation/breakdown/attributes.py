@@ -25,7 +25,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Identity
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit
 from fascicle.evaluation.scoring.rules import joined, properly_inside, touching

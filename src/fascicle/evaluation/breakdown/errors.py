@@ -34,7 +34,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from fascicle.core.document import Mention
-from fascicle.core.spans import Fragments, fragments_overlap
+from fascicle.core.mention import Fragments, fragments_overlap
 from fascicle.evaluation.scoring.rules import overlap, properly_inside, size, touching
 
 Side = Literal["fp", "fn"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Fragments, fragments_overlap
+from fascicle.core.mention import Fragments, fragments_overlap
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct
 from fascicle.evaluation.report_parts import Class, Confusion
 

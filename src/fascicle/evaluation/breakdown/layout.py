@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.rules import Surfaces
 from fascicle.text.segment import RULES_1

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch, identities
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic

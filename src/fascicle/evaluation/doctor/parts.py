@@ -12,7 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Ints32
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.files.source import stem
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import ORIGINAL_ID

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.core.wording import counted
 from fascicle.settings.base import Natural, Positive
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 import msgspec
 
 from fascicle.core.document import Mention, unique
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 
 _SHOWN = 30  # characters on each side of a difference

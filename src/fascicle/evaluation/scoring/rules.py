@@ -31,7 +31,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from fascicle.core.document import GOLD, Document, Identity, Mention, identities
-from fascicle.core.spans import Fragments, fragments_contain, fragments_overlap
+from fascicle.core.mention import Fragments, fragments_contain, fragments_overlap
 from fascicle.errors import InputError
 
 

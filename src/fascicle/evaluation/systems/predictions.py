@@ -9,7 +9,7 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, only_source, unit_of
 from fascicle.evaluation.scoring.order import match_by_order

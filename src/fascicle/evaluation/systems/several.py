@@ -11,7 +11,7 @@ from pathlib import Path
 from fascicle.core.arguments import paths_in
 from fascicle.core.document import GOLD
 from fascicle.core.files.source import STDIN, open_bytes, stem, telling_folders
-from fascicle.core.names import typo_hint
+from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of, read_predictions
 from fascicle.formats.account import EventCounts

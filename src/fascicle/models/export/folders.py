@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.export.graph import (
@@ -48,7 +48,7 @@ from fascicle.settings.folders.manifest import (
 from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.taught import TAUGHT
+from fascicle.text.sentences import TAUGHT
 
 GRAPH = "model.onnx"
 _SAMPLE_CHARACTERS = 100_000

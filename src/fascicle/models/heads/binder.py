@@ -25,8 +25,8 @@ from fascicle.models.heads.contract import Basis, Head
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BinderSettings
+from fascicle.text.marked import TypeReader, TypeTexts, type_texts
 from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
-from fascicle.text.type_texts import TypeReader, TypeTexts, type_texts
 from fascicle.text.windows import TYPE_VECTORS, Window
 
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given

@@ -16,8 +16,7 @@ import msgspec
 from msgspec import Meta, field
 
 from fascicle.core.document import Document, Mention, MentionKey, Patch, unique
-from fascicle.core.mention import Link, link_of
-from fascicle.core.spans import Span
+from fascicle.core.mention import Link, Span, link_of
 from fascicle.errors import MissingExtraError, RecipeError
 from fascicle.settings.base import Name, Settings
 

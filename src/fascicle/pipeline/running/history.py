@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from fascicle.formats.seen import Seen
+from fascicle.formats.files import Seen
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,7 +50,7 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
     """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
-    highest counts, and of equal ones the last, as in `fascicle.formats.updates.latest`. Memory holds the hashes of all
+    highest counts, and of equal ones the last, as in `fascicle.formats.files.latest`. Memory holds the hashes of all
     ids, and the ids of documents that occur again or are withdrawn.
 
     Args:

@@ -11,9 +11,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.files import locks
 from fascicle.core.files.atomic import place_errors, sync_folder
 from fascicle.core.files.remote import RemoteFolder, is_url
+from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 
 _LOCK: Final = ".fascicle-run.lock"
@@ -176,15 +176,15 @@ def _locked(path: Path) -> Iterator[str]:
     """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
     with place_errors(path):
         path.mkdir(exist_ok=True)
-        lock = (path / _LOCK).open("ab")
-    with lock:
+        stream = (path / _LOCK).open("ab")
+    with stream:
         taken = f"another run is writing into {path}; wait for it, or stop it"
-        is_alone = locks.lock(lock, refusal=OutputError(taken, file=str(path)))
+        is_alone = lock(stream, refusal=OutputError(taken, file=str(path)))
         mark = secrets.token_hex(16) if is_alone else ""
         with place_errors(path):
-            lock.truncate(0)
-            lock.write(mark.encode())
-            lock.flush()
+            stream.truncate(0)
+            stream.write(mark.encode())
+            stream.flush()
         yield mark
 
 

@@ -16,11 +16,10 @@ from fascicle.core.document import Document
 from fascicle.core.files.remote import fetched, is_url, state_of_url
 from fascicle.core.files.source import STDIN, Source
 from fascicle.errors import InputError
-from fascicle.formats.files import named_again
+from fascicle.formats.files import named_again, version_of
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
 from fascicle.formats.sources import state_of
-from fascicle.formats.updates import version_of
 from fascicle.pipeline.running.history import Entry
 from fascicle.settings.pipeline import Shards
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Event, Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Mention
-from fascicle.core.names import folded, likeness, near_hint, near_names
+from fascicle.core.wording import folded, likeness, near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.runtime.combination.align import System
 

@@ -14,8 +14,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.mention import Link, Mention, MentionKey
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments, Link, Mention, MentionKey
 
 Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # prefix of items that are not mentions of the document

@@ -17,7 +17,7 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files import locks
+from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError
 from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Edit, Step, check
@@ -304,7 +304,7 @@ def _held(place: str) -> BinaryIO:
         raise not_opened(place, error) from None
     try:
         taken = f"another service keeps decisions in {place}; give this one a file of its own"
-        locks.lock(stream, refusal=OutputError(taken, file=place))
+        lock(stream, refusal=OutputError(taken, file=place))
     except OutputError:
         stream.close()
         raise

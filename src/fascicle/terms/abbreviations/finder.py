@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document, Patch
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.stream import document_of
 from fascicle.terms.abbreviations.forms import (
     LONGEST_SHORT,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.terms.keys.key import key
 

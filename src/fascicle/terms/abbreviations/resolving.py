@@ -11,8 +11,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Patch, canonical
-from fascicle.core.mention import Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Mention, Span
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.text.characters import occurrences

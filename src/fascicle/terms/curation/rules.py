@@ -24,7 +24,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import msgspec
 
 from fascicle.core.files.source import Source, lines
-from fascicle.core.names import near_hint
+from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, Place
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import cleaned

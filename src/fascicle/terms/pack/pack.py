@@ -14,7 +14,7 @@ import numpy as np
 from fascicle.core.arrays import Ints, different
 from fascicle.core.document import Event, linked_by
 from fascicle.core.mention import Link
-from fascicle.core.names import near_hint
+from fascicle.core.wording import near_hint
 from fascicle.errors import InputError
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.terms.keys.characters import CasePolicy

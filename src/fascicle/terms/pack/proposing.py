@@ -11,8 +11,7 @@ from typing import Annotated, Final, NamedTuple
 from msgspec import Meta
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.mention import Mention
-from fascicle.core.spans import Span, overlaps
+from fascicle.core.mention import Mention, Span, overlaps
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
 from fascicle.settings.recognition import RecognitionSettings

@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.names import near_hint
+from fascicle.core.wording import near_hint
 from fascicle.errors import RecipeError
 from fascicle.terms.sources import layouts
 from fascicle.terms.sources.drafts import Reading

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from fascicle.core.arguments import at_most
 from fascicle.core.files.pipes import unreadable
-from fascicle.core.patience import at_most
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings

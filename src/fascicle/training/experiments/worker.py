@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.files import locks
 from fascicle.core.files.atomic import atomic_text_writer
-from fascicle.core.files.temporary import is_temporary, taken_over
+from fascicle.core.files.temporary import is_temporary, lock, taken_over
 from fascicle.errors import FascicleError, OutputError
 from fascicle.pipeline.workers.child import Channel
 from fascicle.pipeline.workers.memory import peak_bytes
@@ -216,7 +215,7 @@ def _claimed(task: Task) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     refusal = OutputError(f"another process works on {task.folder}; wait for it, or leave this run out")
     with path.open("ab") as stream:  # its content is not removed: it may belong to a user
-        locks.lock(stream, refusal=refusal)
+        lock(stream, refusal=refusal)
         try:
             yield
         finally:

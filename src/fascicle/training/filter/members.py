@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import stem
-from fascicle.core.names import near_hint, near_names
+from fascicle.core.wording import near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.evaluation.systems.predictions import PredictionRequest, read_predictions
 from fascicle.formats.requests import ReadRequest

@@ -27,7 +27,7 @@ from typing import Final, Protocol
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span, overlaps
+from fascicle.core.mention import Span, overlaps
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, RecipeError
 from fascicle.evaluation.scoring.inputs import layers

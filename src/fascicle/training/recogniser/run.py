@@ -39,7 +39,7 @@ from fascicle.settings.types import read_types
 from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
-from fascicle.text.taught import TAUGHT, hashes_of, packed, unpacked
+from fascicle.text.sentences import TAUGHT, hashes_of, packed, unpacked
 from fascicle.training.engine.events import Choice, EpochScored, Finished, HeadScores, Kept, Line
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, Point, PointResult, Trainee

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.models.nn.span_reader import SpanBatch, span_batch
 from fascicle.models.span_typer import Vocabulary
 from fascicle.settings.recipes.typer import SpanTyperSettings
 from fascicle.text.segment import segmenter
-from fascicle.text.surfaces import Surface, SurfaceReader
+from fascicle.text.sentences import Surface, SurfaceReader
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -34,7 +34,7 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_t
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
-from fascicle.text.vectors.files import StaticVectors, cache_beside, read_vectors
+from fascicle.text.vectors import StaticVectors, cache_beside, read_vectors
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone

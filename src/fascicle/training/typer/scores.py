@@ -10,7 +10,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import GOLD, Document
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.scoring.typing import (
@@ -24,7 +24,7 @@ from fascicle.evaluation.scoring.typing import (
 from fascicle.formats.distributions import Entry
 from fascicle.models.span_typer import TyperModel
 from fascicle.text.segment import Segmenter
-from fascicle.text.surfaces import SurfaceReader
+from fascicle.text.sentences import SurfaceReader
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

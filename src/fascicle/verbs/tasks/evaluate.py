@@ -15,8 +15,7 @@ import msgspec
 from fascicle.core.arguments import checked, checked_documents
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import STDIN, stem, telling_folders
-from fascicle.core.names import near_hint
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, near_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import Scored, score_system
 from fascicle.evaluation.systems.model import ModelRequest, Watch
@@ -31,7 +30,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
 from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
-from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpacked
+from fascicle.text.sentences import TAUGHT, Cuts, sentence_hashes, unpacked
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predicted
 
 File = str | os.PathLike[str] | PredictionRequest

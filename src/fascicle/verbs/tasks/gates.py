@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.names import near_hint
+from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.scores import LinkScores, score_links

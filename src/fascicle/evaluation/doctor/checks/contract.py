@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from fascicle.core.document import Mention
-from fascicle.core.spans import Fragments
+from fascicle.core.mention import Fragments
 from fascicle.evaluation.doctor.copies.copies import Copies
 from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
 from fascicle.evaluation.doctor.report import CheckSettings, Severity

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from fascicle.core.document import Mention, overlapping_mentions
-from fascicle.core.spans import Span, fragments_contain
+from fascicle.core.mention import Span, fragments_contain
 from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, hit_of
 from fascicle.evaluation.doctor.parts import Item
 

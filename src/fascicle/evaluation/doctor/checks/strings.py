@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fascicle.core.document import Mention
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, percent, shown
 from fascicle.evaluation.doctor.parts import Item

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.core.wording import counted
 from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, percent
 from fascicle.evaluation.doctor.parts import Item

@@ -21,7 +21,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, Literal
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.evaluation.doctor.copies.fingerprints import (
     ANCHOR,
     Hashes,

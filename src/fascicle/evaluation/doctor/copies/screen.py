@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fascicle.core.document import Document
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.copies.copies import Foreign, Search
 from fascicle.evaluation.doctor.copies.fingerprints import normal_words

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
-from fascicle.core.spans import Span, fragments_overlap
+from fascicle.core.mention import Span, fragments_overlap
 from fascicle.core.wording import counted
 from fascicle.runtime.decoding.calibration import CLIP
 from fascicle.runtime.decoding.document.edges import bare, neutral

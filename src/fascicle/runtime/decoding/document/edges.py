@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.spans import Span
+from fascicle.core.mention import Span
 
 CHEMICAL: Final = "Chemical"
 SPECIES: Final = "Species"

@@ -1,8 +1,13 @@
-"""Names of tags that are stored as numbers, as in Hugging Face datasets."""
+"""Tags in other notations: numbers with names, bare types, and those of CoNLL-2012 and CoNLL-U.
+
+Numbers have names in Hugging Face datasets. CoNLL-2012 (https://conll.cemantix.org/2012/data.html) has brackets, and
+CoNLL-U (https://universaldependencies.org/format.html) mentions in its last column.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +16,7 @@ import msgspec
 
 from fascicle.core.files.source import STDIN, Source, whole_text
 from fascicle.core.tags import advice_on, is_tag
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import FormatError, UsageError, explained
 
 _INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"
@@ -86,10 +91,8 @@ def prefixed(tags: Sequence[str]) -> list[str]:
 
 
 def _of_file(path: str, field: str) -> tuple[str, ...]:
-    try:
+    with explained(f"{path}: not JSON"):
         value = msgspec.json.decode(whole_text(Source(path=path)))
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: not JSON ({error})") from None
     found = {names for names in _lists(value, field) if names}
     if len(found) != 1:
         several = "several lists" if found else "no list"
@@ -125,3 +128,61 @@ def _of_feature(feature: Any) -> tuple[str, ...]:
 def _texts(value: Any) -> tuple[str, ...]:
     is_list = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
     return tuple(value) if is_list else ()
+
+
+BEGIN: Final = "#begin document"
+_END: Final = "#end document"
+# Lines of facts about a sentence or a document; another line that begins with # may be a token.
+_FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
+_BRACKETS: Final = re.compile(r"(?:\((?P<kind>[^()*]+))?\*?(?P<end>\))?")
+_NUMBER: Final = re.compile(r"\d+(?P<part>[-.]\d+)?")
+_NAMED: Final = re.compile(r"(?:^|\|)(?:NE|NER|Entity|entity|ner|ne)=([^|]*)")
+
+
+def is_fact(line: str) -> bool:
+    """True if a line is a fact about a sentence or a document, and no token."""
+    return line.startswith(_END) or (_FACT.match(line) is not None and not is_tag(line.split()[-1]))
+
+
+class OfConll2012:
+    """Reader of the rows of CoNLL-2012: the word is column 3, and brackets for names are column 10."""
+
+    def __init__(self) -> None:
+        """Starts outside of any name."""
+        self._open = ""
+
+    def __call__(self, columns: Sequence[str]) -> tuple[str, list[str]]:
+        """Returns the token of a row and its tag.
+
+        Raises:
+            IndexError: too few columns.
+            ValueError: brackets that do not match.
+        """
+        token, shown = columns[3], columns[10]
+        found = _BRACKETS.fullmatch(shown)
+        if found is None or (found["kind"] and self._open) or (found["end"] and not (self._open or found["kind"])):
+            raise ValueError(f"the brackets of {shown!r} in column 10 do not match; allowed are (X*, *, *) and (X)")
+        tag = f"B-{found['kind']}" if found["kind"] else f"I-{self._open}" if self._open else "O"
+        self._open = "" if found["end"] else found["kind"] or self._open
+        return token, [tag]
+
+
+def of_conllu(columns: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Returns the token of a row of CoNLL-U and its tag, which is in MISC; ``None`` for parts and empty nodes.
+
+    Raises:
+        ValueError: names in another notation than tags.
+    """
+    number = _NUMBER.fullmatch(columns[0])
+    if number is not None and number["part"]:
+        return None
+    found = _NAMED.search(columns[9])
+    tag = found[1] if found is not None and found[1] != "_" else "O"
+    if not is_tag(tag):
+        raise ValueError(f"the names in MISC ({tag!r}) are no tags such as B-PER; convert them first")
+    return columns[1], [tag]
+
+
+def is_conllu(columns: Sequence[str]) -> bool:
+    """True if a row has the ten columns of CoNLL-U, and no tag in the last."""
+    return len(columns) == 10 and _NUMBER.fullmatch(columns[0]) is not None and not is_tag(columns[9])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.text.vectors.files import StaticVectors, VectorReport, cache_beside, read_vectors, write_vectors
+from fascicle.text.vectors import StaticVectors, VectorReport, cache_beside, read_vectors, write_vectors
 
 
 def file_of(folder: Path, content: bytes) -> Path:

@@ -1,4 +1,9 @@
-"""Workbooks of Excel: a sheet with a column of texts is read, a sheet of mentions is written.
+"""Documents of Word: the text as it is printed, with what was inserted and without what was deleted.
+
+Needs the package python-docx (extra ``office``), which opens the file. ECMA-376, part 1, has the elements of its text.
+A paragraph or a row of a table is a section, and an empty line stands between two. Offsets are those of this text.
+
+Workbooks of Excel: a sheet with a column of texts is read, a sheet of mentions is written.
 
 Needs the package openpyxl (extra ``office``).
 """
@@ -7,6 +12,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,15 +21,113 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
-from fascicle.errors import FormatError, InputError, MissingExtraError
+from fascicle.errors import FormatError, InputError, needed
+from fascicle.formats.extraction import EXTRACTED, join_sections, package_of, reading
 from fascicle.formats.handlers import Encode, Put, Reader, Writer
-from fascicle.formats.packages import package_of, reading
 from fascicle.formats.predictions import columns_of
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.tables import TSV, Rows, TableOptions, holds_of_table
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
 
-STEP: Final = "xlsx"
+STEP: Final = "docx"
+_BETWEEN: Final = "\n\n"
+# Not of the text of a paragraph.
+_DELETED: Final = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "txbxContent"})
+_SIGNS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_GREEK: Final = dict(zip("abgdezhqiklmnxoprstufcyw", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))  # of the font Symbol
+_NOTES: Final = ("footnotes", "endnotes", "comments", "header", "footer")
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Yields the one document of a file; its id is the name of the file.
+
+    Args:
+        source: the file.
+        options: none.
+        report: not used.
+
+    Raises:
+        FormatError: no document of Word, or one that is damaged.
+        MissingExtraError: python-docx is not installed.
+    """
+    package = package_of(source)
+    with reading(source):
+        part = needed("docx", extra="office", package="python-docx").Document(package).part
+        left_out = Counter[str]()
+        blocks = list(_blocks(part.element.body, left_out))
+        for other in part.package.iter_parts():
+            kind = next((name for name in _NOTES if f"/{name}" in str(other.partname)), "")
+            left_out[f"{kind.rstrip('s')}s"] += bool(kind) and b"<w:t" in other.blob
+    text, sections = join_sections(blocks, between=_BETWEEN)
+    listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()) if count)
+    said = (event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}"),) if listed else ()
+    yield Document(id=source.name, text=text, sections=sections, meta=dict(EXTRACTED), events=said)
+
+
+def _local(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _blocks(parent: Any, left_out: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yields kind and text of the paragraphs, text boxes and rows of tables, in their order."""
+    for child in parent:
+        name = _local(child)
+        if name == "p":
+            yield _kind(child), _characters(child, left_out).strip()
+            for box in _boxes(child):
+                yield from _blocks(box, left_out)
+        elif name == "tbl":
+            rows = (row for row in child.iter() if _local(row) == "tr")
+            yield from (("table", "\t".join(_cells(row, left_out)).strip("\t")) for row in rows)
+        elif name not in _DELETED:
+            yield from _blocks(child, left_out)
+
+
+def _cells(row: Any, left_out: Counter[str]) -> Iterator[str]:
+    """Yields the texts of the cells of a row; those of a table inside a cell are rows of their own."""
+    for cell in row.iter():
+        if _local(cell) == "tc" and next(one for one in cell.iterancestors() if _local(one) == "tr") is row:
+            paragraphs = (one for one in cell if _local(one) != "tbl")
+            yield " ".join(filter(None, (_characters(one, left_out).strip() for one in paragraphs)))
+
+
+def _kind(paragraph: Any) -> str:
+    style = next((one for one in paragraph.iter() if _local(one) == "pStyle"), None)
+    name = "" if style is None else next(iter(style.attrib.values())).lower()
+    return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
+
+
+def _characters(element: Any, left_out: Counter[str]) -> str:
+    name = _local(element)
+    if name == "t":
+        return element.text or ""
+    if name == "sym":
+        return _symbol(element, left_out)
+    if name in _SIGNS:
+        return _SIGNS[name]
+    return "".join(_characters(child, left_out) for child in element if _local(child) not in _DELETED)
+
+
+def _symbol(element: Any, left_out: Counter[str]) -> str:
+    said = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+    letter = chr(int(said.get("char", "0"), 16) & 0xFF)
+    found = _GREEK.get(letter.lower(), "") if said.get("font") == "Symbol" else ""
+    left_out["signs of other fonts"] += not found
+    return (found.upper() if letter.isupper() else found) or "\ufffd"
+
+
+def _boxes(paragraph: Any) -> Iterator[Any]:
+    """Yields the text boxes in a paragraph, each once; those in a box are of the paragraphs of that box."""
+    for one in paragraph.iter():
+        above = [_local(other) for other in one.iterancestors()] if _local(one) == "txbxContent" else ["Fallback"]
+        if "Fallback" not in above and next(other for other in one.iterancestors("{*}p")) is paragraph:
+            yield one
+
+
+READER: Final = Reader(read=read)
+
+
+SHEET_STEP: Final = "xlsx"
 MAX_ROWS: Final = 2**20  # of a sheet
 MAX_CELLS: Final = 2**25  # that are read
 MAX_CELL: Final = 32_767  # characters
@@ -31,7 +135,7 @@ _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
 
-def read(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
+def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the rows of the first sheet that has some, as `fascicle.formats.text_tables.read` does.
 
     Args:
@@ -45,7 +149,8 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     """
     package = package_of(source)
     with reading(source):
-        book = _openpyxl().load_workbook(package, read_only=True, data_only=True)
+        openpyxl = needed("openpyxl", extra="office")
+        book = openpyxl.load_workbook(package, read_only=True, data_only=True)
         sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
     if not sheets:
         return
@@ -60,20 +165,12 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
     if others:
         listed = ", ".join(repr(other) for other, _ in others)
         message = f"the sheet {name!r} was read, and these were not: {listed}"
-        unread = (event_of("parts-left-out", step=STEP, message=message),)
+        unread = (event_of("parts-left-out", step=SHEET_STEP, message=message),)
     width = len(rows[0][1])
     padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
         yield document.with_events(*unread) if unread else document
         unread = ()
-
-
-def _openpyxl() -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("office", "openpyxl") from None
-    return openpyxl
 
 
 def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
@@ -124,7 +221,7 @@ class _Sheet(Rows):
 @contextmanager
 def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
     """Yields the function that adds rows to a sheet; the workbook is written at the end."""
-    openpyxl = _openpyxl()
+    openpyxl = needed("openpyxl", extra="office")
     from openpyxl.cell import WriteOnlyCell
 
     book = openpyxl.Workbook(write_only=True)
@@ -160,7 +257,7 @@ def _row(cells: Sequence[str], cell: Any) -> list[Any]:
     return [float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one) for at, one in enumerate(cells)]
 
 
-READER: Final = Reader(read=read, options=TextTableOptions)
-WRITER: Final = Writer(
+XLSX_READER: Final = Reader(read=read_sheets, options=TextTableOptions)
+XLSX_WRITER: Final = Writer(
     holds=holds_of_table("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False
 )

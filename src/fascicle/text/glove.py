@@ -18,7 +18,7 @@ from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.settings.base import Natural, Positive
-from fascicle.text.vectors.files import StaticVectors, VectorReport
+from fascicle.text.vectors import StaticVectors, VectorReport
 
 _Doubles = Floats
 

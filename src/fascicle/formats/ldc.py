@@ -2,6 +2,11 @@
 
 The text of a document is that of the file without its tags. Offsets count its code points, the last one included; those
 of some files count ``&amp;`` as five characters, others as one, and the texts of the mentions show which.
+
+Names of OntoNotes: ``.name`` files with sentences of tokens, a line each, and names in ENAMEX tags.
+
+The tokens of a document are joined by one space, also across sentences. A tag stands between tokens; ``S_OFF`` and
+``E_OFF`` say how many characters at the start of its first token and at the end of its last one it leaves out.
 """
 
 from __future__ import annotations
@@ -14,14 +19,16 @@ from pathlib import PurePosixPath
 from typing import Final
 from xml.etree.ElementTree import Element
 
+import msgspec
+
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.elements import elements_in
 from fascicle.core.files.source import Source, is_integer
 from fascicle.core.files.tree import Tree, open_tree
 from fascicle.core.wording import counted, unescaped
-from fascicle.errors import FormatError
-from fascicle.formats.collect import MentionCollector
+from fascicle.errors import FormatError, Place
+from fascicle.formats.collect import MentionCollector, joined_document
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
@@ -94,12 +101,7 @@ def _document(tree: Tree, name: str, identifier: str, source: Source) -> Documen
         attributes = _attributes(entity.attrib, mention.attrib)
         kind = entity.get("TYPE", "")
         collector.add([found], kind, expected=None if same else expected, attributes=attributes)
-    return Document(
-        id=identifier,
-        text=text,
-        mentions=collector.mentions,
-        events=(*collector.events, *events, *_left_out(records)),
-    )
+    return collector.document(identifier, events=(*events, *_left_out(records)))
 
 
 def _said(entity: Element, place: str) -> Iterator[_Said]:
@@ -149,3 +151,97 @@ def _left_out(records: list[Element]) -> Iterator[Event]:
 
 
 READER: Final = Reader(read=read)
+
+
+NAMES_STEP: Final = "ontonotes"
+NAMES: Final = ".name"
+_START: Final = re.compile(r"<DOC\b([^<>]*)>")
+_PART: Final = re.compile(r"<ENAMEX\b([^<>]*)>|(</ENAMEX>)|([^<>\s]+)|(\S)")
+_FACT: Final = re.compile(r'\b(\w+)="([^"]*)"')
+_COUNT: Final = re.compile(r"\d{1,9}")
+_Name = tuple[int, int, dict[str, str]]  # first token, the one after the last, facts of the tag
+
+
+def read_names(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a ``.name`` file, or of all such files of a folder or zip, sorted by name.
+
+    The id of a document is its ``DOCNO``; of a document without one, the name of the file.
+
+    Args:
+        source: the place.
+        options: none.
+        report: a file that cannot be read sets its documents aside.
+
+    Raises:
+        FormatError: a file without documents, or a tag that is not closed, not opened or of another kind.
+    """
+    with open_tree(source.path, suffixes=(NAMES,)) as tree:
+        for name in tree.unnamed:
+            report.aside.add(tree.refusal(name))
+        for name in tree.names:
+            with report.aside.one():
+                text, _ = tree.text(name, source)
+                yield from _documents(text, PurePosixPath(name).stem, place=tree.place(name))
+
+
+def _documents(text: str, stem: str, *, place: str) -> list[Document]:
+    found: list[Document] = []
+    end, at, line = 0, 0, 1
+    while (start := _START.search(text, end)) and (end := text.find("</DOC>", start.end())) >= 0:
+        line, at = line + text.count("\n", at, start.end()), start.end()
+        found.append(_document_of_names(text[at:end], _facts_of(start[1]).get("DOCNO") or stem, Place(place, line)))
+    if not found and text.strip():
+        raise FormatError("the file has no <DOC> that is closed; is it a .name file of OntoNotes?", at=place)
+    return found
+
+
+def _document_of_names(content: str, identifier: str, start: Place) -> Document:
+    sentences: list[list[str]] = []
+    names: list[_Name] = []
+    first = 0
+    for number, line in enumerate(content.split("\n"), start.line or 1):
+        tokens, found = _sentence(line, Place(start.file, number))
+        names += [(first + low, first + high, facts) for low, high, facts in found]
+        first += len(tokens)
+        sentences += [tokens] if tokens else []
+    document = joined_document(identifier, sentences, (), step=NAMES_STEP)
+    words = document.words or ()
+    collector = MentionCollector(document.text, step=NAMES_STEP)
+    for low, high, facts in names:
+        inner = words[low][0] + int(facts.get("S_OFF", 0)), words[high - 1][1] - int(facts.get("E_OFF", 0))
+        collector.add([inner], facts["TYPE"])
+    return msgspec.structs.replace(document, mentions=collector.mentions, events=tuple(collector.events))
+
+
+def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
+    """Returns the tokens of a line, and the names between them."""
+    tokens: list[str] = []
+    opened: list[tuple[int, dict[str, str]]] = []
+    names: list[_Name] = []
+    for tag, close, token, other in _PART.findall(line):
+        if token:
+            tokens.append(unescaped(token))
+        elif close and opened and opened[-1][0] < len(tokens):
+            low, facts = opened.pop()
+            names.append((low, len(tokens), facts))
+        elif tag and (facts := _facts_of(tag)).get("TYPE") and _counts(facts):
+            opened.append((len(tokens), facts))
+        else:
+            raise FormatError(
+                f"{other or close or tag.strip()!r} is no ENAMEX tag with a TYPE around tokens of this line; mend it",
+                at=place,
+            )
+    if opened:
+        raise FormatError("an ENAMEX tag is not closed on its line; mend it", at=place)
+    return tokens, names
+
+
+def _counts(facts: dict[str, str]) -> bool:
+    return all(_COUNT.fullmatch(facts.get(name, "0")) for name in ("S_OFF", "E_OFF"))
+
+
+def _facts_of(tag: str) -> dict[str, str]:
+    return {name: unescaped(value) for name, value in _FACT.findall(tag)}
+
+
+ONTONOTES_READER: Final = Reader(read=read_names)

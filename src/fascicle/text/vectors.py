@@ -133,21 +133,6 @@ class StaticVectors:
         found[rows < 0] = self.unknown
         return found
 
-    def nearest(self, word: str, *, count: int = 10) -> list[tuple[str, float]]:
-        """Returns the words with the most similar vectors and their cosines, the most similar first.
-
-        Raises:
-            InputError: the word has no vector.
-        """
-        if word not in self.index:
-            raise InputError(f"the word {word!r} has no vector among {len(self.words):,}; give one that has")
-        row = self.index[word]
-        norms = np.linalg.norm(self.matrix, axis=1)
-        cosines = self.matrix @ self.matrix[row] / np.maximum(norms * norms[row], 1e-12)
-        cosines[row] = -np.inf
-        best = np.argsort(-cosines, kind="stable")[:count]
-        return [(self.words[i], float(cosines[i])) for i in best if i != row]
-
 
 _CACHE_SUFFIX: Final = ".mapped"
 _MATRIX, _WORDS, _FACTS = "matrix.npy", "words.json", "facts.json"
@@ -188,11 +173,8 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(
-            f"there is no file of vectors at {path}; give a GloVe or word2vec text file",
-            file=str(path),
-            code="not-found",
-        )
+        message = f"there is no file of vectors at {path}; give a GloVe or word2vec text file"
+        raise InputError(message, file=str(path), code="not-found")
     found = _mapped(path, cache) if cache is not None else None
     if found is None:
         if cache is not None:
@@ -238,7 +220,7 @@ def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool =
 def _parsed(path: Path) -> StaticVectors:
     words: dict[str, None] = {}
     numbers = bytearray()
-    counts = dict.fromkeys(("duplicates", "not_utf8", "first_duplicate", "first_not_utf8"), 0)
+    duplicates, not_utf8 = list[int](), list[int]()  # lines
     announced = dimension = 0
     for number, line in _lines(path):
         parts = line.split(b" ")
@@ -250,26 +232,27 @@ def _parsed(path: Path) -> StaticVectors:
         try:
             word = name.decode("utf-8")
         except UnicodeDecodeError:
-            _count(counts, "not_utf8", number)
+            not_utf8.append(number)
             continue
         if word in words:
-            _count(counts, "duplicate", number)
+            duplicates.append(number)
             continue
         words[word] = None
         numbers += row.tobytes()
     if not words:
         raise InputError(f"{path} holds no vector; give a GloVe or word2vec text file", file=str(path))
     matrix = np.frombuffer(numbers, dtype=np.float32).reshape(len(words), dimension)
-    if announced == len(words) + counts["duplicates"] + counts["not_utf8"]:
+    if announced == len(words) + len(duplicates) + len(not_utf8):
         announced = 0
-    report = VectorReport(rows=len(words), announced=announced, **counts)
+    report = VectorReport(
+        rows=len(words),
+        duplicates=len(duplicates),
+        not_utf8=len(not_utf8),
+        first_duplicate=next(iter(duplicates), 0),
+        first_not_utf8=next(iter(not_utf8), 0),
+        announced=announced,
+    )
     return StaticVectors(words=tuple(words), matrix=matrix, report=report)
-
-
-def _count(counts: dict[str, int], what: str, line: int) -> None:
-    plural = "duplicates" if what == "duplicate" else what
-    counts[plural] += 1
-    counts[f"first_{what}"] = counts[f"first_{what}"] or line
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -2,6 +2,10 @@
 
 The format is in appendix A of the guide of WebAnno (https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html).
 Offsets of the file count UTF-16 units.
+
+UIMA CAS in XMI or JSON, as INCEpTION exports it.
+
+Needs the package dkpro-cassis (extra ``cas``), which counts offsets in code points.
 """
 
 from __future__ import annotations
@@ -10,16 +14,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count, zip_longest
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
-from fascicle.core.files.elements import MAX_RECORD
+from fascicle.core.files.elements import MAX_RECORD, refuse_entities
 from fascicle.core.files.source import Source, lines
-from fascicle.core.mention import link_of
-from fascicle.core.spans import Span
-from fascicle.errors import FormatError, Place
+from fascicle.core.mention import Span, link_of
+from fascicle.errors import FormatError, Place, needed
 from fascicle.formats.collect import MentionCollector
+from fascicle.formats.extraction import content_of, reading
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
@@ -141,17 +146,8 @@ def _document(source: Source, found: _Found) -> Document:
     for (layer, _), (span, facts) in found.mentions.items():
         add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
     said: list[Event] = [event_of(code, step=STEP, message="they are not read") for code in sorted(found.other)]
-    try:
-        return Document(
-            id=source.name,
-            text=text,
-            sentences=tuple(map(moved, found.sentences)),
-            words=tuple(map(moved, found.words)),
-            mentions=collector.mentions,
-            events=(*collector.events, *said),
-        )
-    except ValueError as error:
-        raise FormatError(str(error), at=source.path) from None
+    sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
+    return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
 
 
 def is_of_mentions(layer: str) -> bool:
@@ -172,3 +168,54 @@ def _plain(text: str) -> str:
 
 
 READER: Final = Reader(read=read)
+
+
+CAS_STEP: Final = "cas"
+TYPES: Final = "TypeSystem.xml"
+
+
+def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Yields the one document of a file; its id is the title that it states, else the name of the file.
+
+    Mentions are those of `fascicle.formats.inception`.
+
+    Args:
+        source: the file; beside XMI stands ``TypeSystem.xml``.
+        options: none.
+        report: not used.
+
+    Raises:
+        FormatError: no CAS, one that is damaged, or XMI without its types.
+        MissingExtraError: dkpro-cassis is not installed.
+    """
+    with reading(source):
+        cas = _cas(source)
+        collector, relations, identifier = MentionCollector(cas.sofa_string or "", step=CAS_STEP), 0, source.name
+        for one in cas.select_all_annotations():
+            names = [feature.name for feature in one.type.all_features]
+            if one.type.name.endswith(".DocumentMetaData"):
+                identifier = getattr(one, "documentTitle", None) or identifier
+            elif "Governor" in names:
+                relations += is_of_mentions(one.type.name)
+            elif is_of_mentions(one.type.name):
+                facts = {name: value for name in names if isinstance(value := getattr(one, name), str) and value}
+                add_mention(collector, one.type.name, (one.begin, one.end), facts=facts)
+        message = f"relations are not read ({relations:,})"
+        events = (event_of("relations-left-out", step=CAS_STEP, message=message),) if relations else ()
+        yield collector.document(identifier, events=events)
+
+
+def _cas(source: Source) -> Any:
+    cassis = needed("cassis", extra="cas", package="dkpro-cassis")
+    content = content_of(source)
+    if content.getvalue().lstrip()[:1] == b"{":
+        return cassis.load_cas_from_json(content)
+    refuse_entities(content.getvalue(), source)
+    beside = Path(source.path).with_name(TYPES)
+    if not beside.is_file():
+        raise FormatError(f"XMI needs the file {TYPES} of its export in the same folder; put it there", at=source.path)
+    refuse_entities(beside.read_bytes(), source)
+    return cassis.load_cas_from_xmi(content, typesystem=cassis.load_typesystem(beside))
+
+
+CAS_READER: Final = Reader(read=read_cas)

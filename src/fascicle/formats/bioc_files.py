@@ -1,0 +1,279 @@
+"""BioC in XML and in JSON, read and written as a stream of documents.
+
+A file of JSON is a collection, several in an array, or one document per line as PubTator provides them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from typing import Any, Final
+from xml.etree.ElementTree import Element
+
+import msgspec
+
+from fascicle.core.document import Document, Event
+from fascicle.core.files.elements import elements
+from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
+from fascicle.core.marks import FORBIDDEN, faithful
+from fascicle.core.wording import shortened
+from fascicle.errors import BROKEN, FormatError, Place, explained
+from fascicle.formats import bioc
+from fascicle.formats.bioc import Annotation, Entry, Location, Passage, document_of, entry_of, holds_of
+from fascicle.formats.handlers import Reader, Writer, framed
+from fascicle.formats.report import ReadReport, WriteReport
+
+_OF_COLLECTION: Final = ("source", "date", "key", "infon")
+_HEAD: Final = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
+    f"<collection><source>{bioc.SOURCE}</source><date></date><key></key>\n"
+).encode()
+_IN_ATTRIBUTES: Final = re.compile("[\t\n]")
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a collection.
+
+    Args:
+        source: the file.
+        options: none.
+        report: a document with wrong numbers, or without an id, is set aside.
+
+    Raises:
+        FormatError: no well-formed XML, or a document that is none of BioC.
+    """
+    told: list[str] = []
+    for place, element in elements(source, ("document", *_OF_COLLECTION)):
+        if element.tag != "document":
+            if (said := _text(element).strip()) and said != bioc.SOURCE:
+                told.append(f"{element.get('key', element.tag)}: {said}")
+            continue
+        with report.aside.one():
+            document = document_of(_entry(element, place), at=place)
+            yield document.with_events(_collection(told)) if told else document
+            told = []
+
+
+def _collection(told: list[str]) -> Event:
+    message = f"what the collection says of itself is not kept: {'; '.join(told)}"
+    return Event(step=bioc.STEP, kind="note", code="collection-left-out", message=message[:300])
+
+
+def _entry(element: Element, place: Place) -> Entry:
+    return Entry(
+        id=_said(element, "id"),
+        infons=_infons(element),
+        passages=[_passage(one, place) for one in element.iterfind("passage")],
+        annotations=_annotations(element, place),
+        relations=element.findall("relation"),
+    )
+
+
+def _passage(element: Element, place: Place) -> Passage:
+    own = _part(element, place)
+    return Passage(**own, sentences=[bioc.Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
+
+
+def _part(element: Element, place: Place) -> dict[str, Any]:
+    """Returns the fields that passages and sentences share."""
+    return {
+        "offset": _number(_said(element, "offset") or "0", place),
+        "infons": _infons(element),
+        "text": _said(element, "text"),
+        "annotations": _annotations(element, place),
+        "relations": element.findall("relation"),
+    }
+
+
+def _annotations(element: Element, place: Place) -> list[Annotation]:
+    return [
+        Annotation(
+            id=one.get("id"),
+            infons=_infons(one),
+            text=_said(one, "text"),
+            locations=[
+                Location(_number(at.get("offset", ""), place), _number(at.get("length", ""), place))
+                for at in one.iterfind("location")
+            ],
+        )
+        for one in element.iterfind("annotation")
+    ]
+
+
+def _infons(element: Element) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in element.iterfind("infon"):
+        key, value = one.get("key", ""), _text(one)
+        # No key should be there twice; where one is, as for two concepts, neither value is lost.
+        found[key] = f"{found[key]}|{value}" if found.get(key, value) != value else value
+    return found
+
+
+def _said(element: Element, name: str) -> str | None:
+    found = element.find(name)
+    return None if found is None else _text(found)
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def _number(text: str, place: Place) -> int:
+    if not is_integer(text.strip()):
+        raise FormatError(f"an offset or a length is {shortened(text)!r}; it must be an integer", at=place)
+    return int(text)
+
+
+def encode(document: Document, report: WriteReport) -> bytes:
+    """Encodes one document as an XML element; control characters are replaced by Unicode control pictures and counted.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    entry = entry_of(document, report, can_hold=lambda text: not FORBIDDEN.search(text))
+    if count := len(FORBIDDEN.findall(document.text)):
+        report.lose("control-characters", document, count=count)
+    made = f"<document><id>{faithful(str(entry.id))}</id>{_facts(entry.infons)}"
+    return "".join([made, *map(_written, entry.passages), "</document>\n"]).encode()
+
+
+def _written(passage: Passage) -> str:
+    annotations = "".join(
+        f'<annotation id="{one.id}">{_facts(one.infons)}'
+        + "".join(f'<location offset="{at.offset}" length="{at.length}"/>' for at in one.locations)
+        + f"<text>{faithful(one.text or '')}</text></annotation>"
+        for one in passage.annotations
+    )
+    text = f"<offset>{passage.offset}</offset><text>{faithful(passage.text or '')}</text>"
+    return f"<passage>{_facts(passage.infons)}{text}{annotations}</passage>"
+
+
+def _facts(infons: dict[str, str]) -> str:
+    return "".join(
+        f'<infon key="{_IN_ATTRIBUTES.sub(_code, faithful(key))}">{faithful(value)}</infon>'
+        for key, value in infons.items()
+    )
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
+
+
+_INTO_XML: Final = partial(framed, head=_HEAD, tail=b"</collection>\n")
+READER: Final = Reader(read=read)
+WRITER: Final = Writer(holds=holds_of("BioC XML"), encoder=lambda _: encode, into=_INTO_XML)
+
+
+DOCUMENTS: Final = ("documents", "PubTator3")
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
+_ENCODER: Final = msgspec.json.Encoder()
+_OBJECT_HEAD: Final = _ENCODER.encode({"source": bioc.SOURCE, "date": "", "key": "", "infons": {}})
+
+
+def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Streams the documents of a collection; the whole file is read first unless it has one document per line.
+
+    Args:
+        source: the file.
+        options: none.
+        report: a document of another form is set aside.
+
+    Raises:
+        FormatError: no JSON, or no document of BioC.
+    """
+    found = lines_or_errors(source)
+    numbered = ((number, line) for number, line in found if not isinstance(line, str) or line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    if _is_document(first[1]):
+        for number, line in chain((first,), numbered):
+            with report.aside.one():
+                yield _document(text_of(line).encode(), Place(source.path, number))
+        return
+    place = Place(source.path, first[0])
+    for raw in _documents_in(_whole(first[1], numbered, place), place):
+        with report.aside.one():
+            yield _document(bytes(raw), place)
+
+
+def _is_document(line: Line) -> bool:
+    """True if a line is a whole document."""
+    try:
+        return "passages" in _OBJECT.decode(text_of(without_mark(line)))
+    except (FormatError, *BROKEN):
+        return False
+
+
+def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> str:
+    parts, size = [text_of(without_mark(first))], 0
+    for _, line in numbered:
+        parts.append(text_of(line))
+        size += len(parts[-1]) + 1
+        if size > MAX_FILE:
+            message = f"the collection has more than {MAX_FILE:,} characters; write one document on each line"
+            raise FormatError(message, at=place, code="too-large")
+    return "\n".join(parts)
+
+
+def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
+    """Yields the documents of a collection, or of an array of collections or documents."""
+    advice = "; it is an object with documents, and each has passages"
+    with explained("no collection of BioC", at=place, advice=advice):
+        given = _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
+        for one in given:
+            yield from _of_one(one)
+
+
+def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
+    fields = _OBJECT.decode(raw)
+    key = next((name for name in DOCUMENTS if name in fields), "")
+    if not key and "passages" not in fields:
+        raise ValueError("neither documents nor passages are among its fields")
+    yield from _LIST.decode(fields[key]) if key else (raw,)
+
+
+def _document(data: bytes, place: Place) -> Document:
+    with explained("no document of BioC", at=place):
+        entry = _ENTRY.decode(data)
+    return document_of(entry, at=place)
+
+
+def encode_json(document: Document, report: WriteReport) -> bytes:
+    """Encodes one document as a JSON object.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    return _ENCODER.encode(entry_of(document, report))
+
+
+# -- as the service of PubTator 3 answers ------------------------------------------------------------------------------
+
+
+def _encode_answer(document: Document, report: WriteReport) -> bytes:
+    """Encodes one document as an object of a PubTator 3 response: BioC with the ids of the article.
+
+    Raises:
+        InputError: an id or a type that cannot be written.
+    """
+    entry = entry_of(document, report)
+    ids = {"pmid": int(document.id) if is_integer(document.id) else None, "pmcid": document.meta.get("pmc")}
+    return _ENCODER.encode({"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids})
+
+
+_INTO_ARRAY: Final = partial(framed, first=b"\n", between=b",\n", tail=b"\n]}\n")
+_INTO_COLLECTION: Final = partial(_INTO_ARRAY, head=_OBJECT_HEAD[:-1] + b',"documents":[')
+_INTO_ANSWER: Final = partial(_INTO_ARRAY, head=b'{"PubTator3":[')
+BIOC_JSON_READER: Final = Reader(read=read_json)
+BIOC_JSON_WRITER: Final = Writer(
+    holds=holds_of("BioC JSON"), encoder=lambda _: encode_json, into=_INTO_COLLECTION, grows=False
+)
+PUBTATOR3_READER: Final = BIOC_JSON_READER
+PUBTATOR3_WRITER: Final = Writer(
+    holds=holds_of("PubTator 3 JSON"), encoder=lambda _: _encode_answer, into=_INTO_ANSWER, grows=False
+)
