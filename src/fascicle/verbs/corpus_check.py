@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import check_target, output
 from fascicle.core.files.source import STDIN
@@ -34,7 +34,6 @@ from fascicle.verbs.options import OVERWRITE, called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
 there is a finding of at least the severity of --fail-on (by default an error)"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -37,7 +37,6 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
 from fascicle.verbs.parsing import positive
 from fascicle.verbs.places import reads, writes
-from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.version import VERSION
 
 

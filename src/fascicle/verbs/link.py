@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import STEP, Document, dated
 from fascicle.core.patches import apply
 from fascicle.core.wording import counted
@@ -26,7 +26,6 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option
 from fascicle.verbs.parsing import StoreOnce, positive
 from fascicle.verbs.places import reads, writes
-from fascicle.verbs.tasks.paths import Paths, listed
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 Told = Callable[[Literal["kept", "replaced"], int], None]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.errors import InputError, MissingExtraError, UsageError
@@ -32,7 +32,6 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, option
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.shared import Reading, counted_documents, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 Told = Callable[[str, int], None]
 

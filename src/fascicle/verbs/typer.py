@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.typing import fit_lookup
@@ -29,7 +29,6 @@ from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
-from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.verbs.trained_text import typing_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.tree import archive_of, open_tree
@@ -28,7 +28,6 @@ from fascicle.verbs.options import Overwrite, Strict, called, option
 from fascicle.verbs.parsing import natural, positive
 from fascicle.verbs.places import reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 
 class Options(Overwrite, Strict, ReadingAs):

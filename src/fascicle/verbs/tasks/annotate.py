@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fascicle.annotation import Annotation, NothingError, OfInput
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
@@ -31,7 +31,6 @@ from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
-from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.version import VERSION
 
 if TYPE_CHECKING:

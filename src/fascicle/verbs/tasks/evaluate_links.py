@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -35,7 +35,6 @@ from fascicle.verbs.tasks.evaluate import (
     scored_types,
 )
 from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
-from fascicle.verbs.tasks.paths import Paths, listed
 
 File = str | os.PathLike[str]
 

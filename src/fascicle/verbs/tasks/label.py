@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fascicle.annotation import Annotation, Passage
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.part import PartFile, part_of
@@ -28,7 +28,6 @@ from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Tagged, TagSpace, placed
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label_facts import Protected, protected
-from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 

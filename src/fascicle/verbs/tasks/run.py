@@ -9,13 +9,13 @@ from functools import partial
 from itertools import chain, filterfalse, groupby
 from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import Paths, listed
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import listed as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, resolved
 from fascicle.settings.recognition import Case
-from fascicle.verbs.tasks.paths import Paths, listed
 
 if TYPE_CHECKING:
     from fascicle.pipeline.running.records import Quarantined
