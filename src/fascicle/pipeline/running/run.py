@@ -14,7 +14,7 @@ import msgspec
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.opening import PipelineOpener
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
 from fascicle.pipeline.running.plan import Shard, states_of_inputs

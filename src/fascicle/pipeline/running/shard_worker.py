@@ -27,8 +27,7 @@ from fascicle.pipeline.running.folder import SAVED, RunFolder
 from fascicle.pipeline.running.plan import Shard, ShardReader
 from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, most
 from fascicle.pipeline.running.report import hashed
-from fascicle.pipeline.workers.child import Channel, Ready, Working
-from fascicle.pipeline.workers.memory import peak_bytes
+from fascicle.pipeline.workers.child import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps

@@ -50,7 +50,7 @@ def run(  # noqa: PLR0913
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.cluster.pool_on`;
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.pool_on`;
             ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
@@ -62,13 +62,13 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    from fascicle.pipeline.opening import PipelineOpener
+    from fascicle.pipeline.loading import PipelineOpener
     from fascicle.pipeline.running.run import Run
     from fascicle.pipeline.running.supervisor import Supervisor
 
     pool: StartPool = Supervisor
     if ray is not None:
-        from fascicle.pipeline.scale.cluster import pool_on
+        from fascicle.pipeline.scale import pool_on
 
         pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
@@ -138,7 +138,7 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         UsageError: an id that is not in quarantine.
         FascicleError: the pipeline cannot be opened.
     """
-    from fascicle.pipeline.opening import PipelineOpener
+    from fascicle.pipeline.loading import PipelineOpener
     from fascicle.pipeline.running.folder import RunFolder
     from fascicle.pipeline.running.report import plan_retry
     from fascicle.pipeline.running.run import accounted, finalize, open_worker
