@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from fascicle.core.names import folded, near_hint
 from fascicle.errors import InputError, RecipeError
-from fascicle.settings.plain import toml_values
+from fascicle.settings.recipes.strict import toml_values
 
 
 @dataclass(frozen=True, kw_only=True)

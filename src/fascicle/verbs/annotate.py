@@ -21,9 +21,7 @@ from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_ty
 from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Threads, called, option
-from fascicle.verbs.parsing import StoreOnce, number
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import Overwrite, StoreOnce, Threads, called, fills, number, option, reads
 from fascicle.verbs.process import uncollected
 from fascicle.verbs.shared import CASE, ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from fascicle.core.wording import counted
 from fascicle.verbs.messages import say, with_options
-from fascicle.verbs.options import THREADS, Declared, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import THREADS, Declared, called, fills, option, positive, reads
 from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, option
-from fascicle.verbs.parsing import number
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, number, option, reads, writes
 from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
 from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
 from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents

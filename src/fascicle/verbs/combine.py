@@ -15,9 +15,7 @@ from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
 from fascicle.settings.recipes.ensemble import RuleName
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, THREADS, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, THREADS, called, option, positive, reads, writes
 from fascicle.verbs.shared import StrictWriting, predicting_of, reading_of
 from fascicle.verbs.systems import SystemOptions
 from fascicle.verbs.tasks.combine import TextsRequest, combine

@@ -23,9 +23,7 @@ from fascicle.runtime.combination.type_names import check_types
 from fascicle.verbs.combine import systems_of
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, STRICT, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, STRICT, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import input_format, reading_of
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions
 from fascicle.verbs.tasks.compare import Compared, CompareSettings, compare

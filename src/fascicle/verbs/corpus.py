@@ -15,8 +15,7 @@ from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
 
 
 class Stats(Strict, shared.ReadingAs):

@@ -30,9 +30,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
 from fascicle.verbs.console import with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
 
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \

@@ -22,8 +22,7 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins
 from fascicle.runtime.places import shipped_models
 from fascicle.settings.folders.vocabularies import shipped_linkers, shipped_packs
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads
+from fascicle.verbs.options import option, reads
 from fascicle.version import VERSION
 
 _TEXT: Final = (

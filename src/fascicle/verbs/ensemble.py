@@ -34,9 +34,7 @@ from fascicle.terms.pack.manifest import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 from fascicle.version import VERSION
 
 

@@ -26,9 +26,18 @@ from fascicle.verbs.columns import Columns, SomeColumns, columns_of
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.gates import check_gates, gates_of, told
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
-from fascicle.verbs.parsing import StoreOnce, natural
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import (
+    STRICT,
+    Overwrite,
+    StoreOnce,
+    Threads,
+    called,
+    first_given,
+    natural,
+    option,
+    reads,
+    writes,
+)
 from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest

@@ -23,9 +23,7 @@ from fascicle.terms.pack.why import lines as why_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Declared, Overwrite, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Declared, Overwrite, called, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
 from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out

@@ -10,9 +10,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Threads, called, option
-from fascicle.verbs.parsing import number
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, Threads, called, number, option, reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files

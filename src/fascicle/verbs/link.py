@@ -23,9 +23,7 @@ from fascicle.terms.portions import portions
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.parsing import StoreOnce, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, StoreOnce, called, option, positive, reads, writes
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 Told = Callable[[Literal["kept", "replaced"], int], None]

@@ -29,8 +29,7 @@ from fascicle.linking.opening import parts_of, write_several
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Steps, Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, option, reads, writes
 from fascicle.verbs.shared import Reading, counted_documents, reading_of
 
 Told = Callable[[str, int], None]

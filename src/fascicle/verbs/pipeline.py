@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass
 from fascicle.core.wording import counted
 from fascicle.settings.pipeline import as_toml, read_pipeline
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads
+from fascicle.verbs.options import option, reads
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,7 @@ from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.evaluation.reports.plots.learning import size as size_of_learning
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, called, option, reads, writes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,7 @@ import msgspec
 from fascicle.core.wording import counted
 from fascicle.errors import one_line
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Declared, option
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import Declared, fills, option, reads
 from fascicle.verbs.run import tell
 from fascicle.verbs.tasks.run import quarantined, retry, shown
 

@@ -17,9 +17,7 @@ from fascicle.formats.requests import left_out_notes
 from fascicle.settings.recognition import Case
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Strict, called, option
-from fascicle.verbs.parsing import FormatNames, positive
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import FormatNames, Strict, called, fills, option, positive, reads
 from fascicle.verbs.shared import CASE, Reading, reading_of
 from fascicle.verbs.tasks.run import run as run_pipeline
 

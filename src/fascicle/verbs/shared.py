@@ -23,9 +23,7 @@ from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
 from fascicle.settings.recognition import Case
-from fascicle.verbs.options import Declared, called, option
-from fascicle.verbs.parsing import FormatNames
-from fascicle.verbs.places import reads
+from fascicle.verbs.options import Declared, FormatNames, called, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.

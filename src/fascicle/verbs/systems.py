@@ -9,8 +9,7 @@ from fascicle.core.files.atomic import check_target
 from fascicle.errors import UsageError
 from fascicle.evaluation.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.formats.distributions import SUFFIXES
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import option, reads, writes
 from fascicle.verbs.shared import INPUT_FORMATS, ReadingDetails, input_format, reading_of
 
 SYSTEM_FORMATS: Final = INPUT_FORMATS.with_more(PREDICTIONS)

@@ -8,8 +8,7 @@ from typing import get_args
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import Role
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import called, option
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import called, fills, option, reads
 
 
 class Add:

@@ -17,9 +17,7 @@ from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_reci
 from fascicle.settings.recipes.strict import merged, read_toml
 from fascicle.verbs.console import log, needs_extra
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import THREADS, option
-from fascicle.verbs.parsing import natural
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import THREADS, fills, natural, option, reads
 from fascicle.verbs.trained_text import end_text
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from fascicle.text.segment import segmenter
 from fascicle.verbs import shared, train
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option, reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
 from fascicle.verbs.trained_text import typing_text

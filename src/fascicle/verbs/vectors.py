@@ -24,9 +24,7 @@ from fascicle.text.vectors.files import StaticVectors, write_vectors
 from fascicle.text.vectors.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, Strict, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
 
 

@@ -17,13 +17,22 @@ from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.base import Settings, place_of
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.heads import HEADS
-from fascicle.settings.plain import has_nul, parsed_toml
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
-from fascicle.settings.recipes.strict import converted, explained, hints_of, merged, read_toml, refuse_unknown, resolved
+from fascicle.settings.recipes.strict import (
+    converted,
+    explained,
+    has_nul,
+    hints_of,
+    merged,
+    parsed_toml,
+    read_toml,
+    refuse_unknown,
+    resolved,
+)
 from fascicle.settings.recipes.typer import TyperRecipe
 
 AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import inspect as kinds
 
-from fascicle.settings.docstrings import meanings_of
+from fascicle.settings.base import meanings_of
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
