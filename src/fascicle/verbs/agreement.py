@@ -23,7 +23,7 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import first_given
 from fascicle.verbs.shared import reading_of
-from fascicle.verbs.tasks.evaluate import Given, Gold, gold_of, names_of, predictions_of, refuse_stdin_twice
+from fascicle.verbs.tasks import evaluate as scoring
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Agreed:
 
     numbers: Agreement
     names: tuple[str, str]
-    gold: Gold
+    gold: scoring.Gold
     layers: tuple[Mapping[str, Sequence[Mention]], ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ class AgreedAll:
 
 
 @checked
-def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
+def agree(first: scoring.Given, second: scoring.Given, *, events: EventCounts | None = None) -> Agreed:
     """Measures the agreement of two annotators.
 
     Args:
@@ -80,15 +80,15 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
         InputError: a file that cannot be read, other texts, or a document that only one side annotated.
     """
     events = events or EventCounts()
-    refuse_stdin_twice(first, second)
-    gold = gold_of(first, events=events)
+    scoring.refuse_stdin_twice(first, second)
+    gold = scoring.gold_of(first, events=events)
     own = gold.predictions()
-    found = on_documents_of(own, predictions_of(second, events=events))
+    found = on_documents_of(own, scoring.predictions_of(second, events=events))
     sources = own.sources
     ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
     found.check(gold.documents)
     theirs, notes = _of_the_same(ours, found, path=gold.path)
-    names = names_of([gold.path, found.path])
+    names = scoring.names_of([gold.path, found.path])
     return Agreed(
         numbers=agreement(gold.documents, ours, theirs),
         names=(names[0], names[1]),
@@ -99,7 +99,7 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
 
 
 @checked
-def agree_all(sides: Sequence[Given], *, events: EventCounts | None = None) -> AgreedAll:
+def agree_all(sides: Sequence[scoring.Given], *, events: EventCounts | None = None) -> AgreedAll:
     """Measures the agreement of several annotators: of each pair, and of all.
 
     Args:
