@@ -14,7 +14,7 @@ from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
-from fascicle.evaluation.reports.table import UNDEFINED, aligned_rows, percent
+from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
 from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
 from fascicle.formats.account import EventCounts
@@ -209,7 +209,7 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
     words.append(_line("any type", found.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
-    return "\n\n".join([_drawn(mentions), _drawn(words), _drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
+    return "\n\n".join([drawn(mentions), drawn(words), drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
 
 
 def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
@@ -226,7 +226,7 @@ def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document")
     alphas += [(name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type]
     alphas.append(("any type", *_cells(found.alphas[None])))
     numbers = found.pairs[0].numbers
-    return "\n\n".join([_drawn(rows), _drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
+    return "\n\n".join([drawn(rows), drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
 
 
 def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:
@@ -238,11 +238,6 @@ def _cells(number: Number) -> tuple[str, str]:
     if number.low is None:
         return percent(number.value), UNDEFINED
     return percent(number.value), f"{percent(number.low)} to {percent(number.high)}"
-
-
-def _drawn(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = aligned_rows(rows)
-    return "\n".join(line.rstrip() for line in (head, "-" * len(head), *rest))
 
 
 def _notes(found: Agreement, unit: str) -> list[str]:

@@ -12,7 +12,7 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import lines_of
-from fascicle.evaluation.reports.table import aligned_rows, percent
+from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
 from fascicle.verbs.console import Tally, with_progress
@@ -130,8 +130,7 @@ def _as_text(made: Calibrated, gold: str) -> str:
     lines = [f"{made.manifest.name} on {gold}", ""]
     if made.fitted:
         rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
-        head, *rest = (line.rstrip() for line in aligned_rows(rows))
-        lines += [head, "-" * len(head), *rest, "", *described(made.fitted.calibration)]
+        lines += [drawn(rows), "", *described(made.fitted.calibration)]
     if made.abbreviations:
         lines += rules_described(made.abbreviations)
     return "\n".join([*lines, _OPTIMISTIC]) + "\n"

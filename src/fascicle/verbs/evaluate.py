@@ -22,9 +22,8 @@ from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs
 from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
-from fascicle.verbs.columns import Columns, SomeColumns, columns_of
+from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.gates import check_gates, gates_of, told
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import (
     STRICT,
@@ -38,7 +37,6 @@ from fascicle.verbs.options import (
     reads,
     writes,
 )
-from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
@@ -48,9 +46,9 @@ if TYPE_CHECKING:
     from fascicle.verbs.tasks.gates import GateResult
     from fascicle.verbs.tasks.report import ReportRequest
 
-
+_FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
-    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+    f"where; its suffix decides: {', '.join(declared.REPORTS)}; .html is one page with examples to filter and, with "
     "fascicle[plots], pictures"
 )
 
@@ -116,7 +114,7 @@ class Model:
     model: str | None = option("--model MODEL", reads)
     pipeline: str | None = option("--pipeline PIPELINE", reads)
     ends: Ends | None = shared.ENDS
-    distributions: str | None = DISTRIBUTIONS
+    distributions: str | None = declared.DISTRIBUTIONS
 
 
 class Formats:
@@ -129,10 +127,10 @@ class Formats:
 
     group = "reading"
     gold_format: str = shared.input_format("--gold-format")
-    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=declared.SYSTEM_FORMATS)
 
 
-class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
+class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, declared.Columns):
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
@@ -176,8 +174,8 @@ def run(args: Options) -> int:
         return run_links(args)
     if given := first_given(args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))):
         raise UsageError(f"{given} is about links; give --links too")
-    check_gates(args.at_least)
-    columns = columns_of(args)
+    _check_gates(args.at_least)
+    columns = declared.columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
     if columns is not None:
@@ -187,7 +185,7 @@ def run(args: Options) -> int:
     found = evaluate(
         gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
     )
-    report, notes, gates = None, list(found.notes), gates_of(args, found)
+    report, notes, gates = None, list(found.notes), _gates_of(args, found)
     if wanted is not None:
         from fascicle.verbs.tasks.report import report_on
 
@@ -205,7 +203,7 @@ def run(args: Options) -> int:
             stream.write(text.encode())
     for note in notes:
         say(f"note: {note}")
-    shown, code = told(gates)
+    shown, code = _told(gates)
     if args.json:
         sys.stdout.write(_as_json(found.systems, headlines, gates))
     else:
@@ -213,7 +211,7 @@ def run(args: Options) -> int:
     return code or tally.exit_code(strict=args.strict)
 
 
-def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | Runnable]:
+def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[PredictionRequest | Runnable]:
     """Returns the systems to score: files, columns of the gold file, a model and a pipeline.
 
     Raises:
@@ -228,7 +226,7 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
     running: list[Runnable] = [one] if (one := model_of(args)) is not None else []
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
-    found: list[PredictionRequest | Runnable] = list(predictions_of(args))
+    found: list[PredictionRequest | Runnable] = list(declared.predictions_of(args))
     if columns is not None:
         reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
@@ -253,7 +251,7 @@ def report_of(args: Options) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    check_report(args.report, overwrite=args.overwrite)
+    declared.check_report(args.report, overwrite=args.overwrite)
     from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
 
@@ -320,3 +318,38 @@ def _value(one: Scored, headlines: Mapping[str, Headline] | None) -> dict[str, A
         undefined |= {"intervals": reasons} if reasons else {}
         value |= intervals
     return value | ({"undefined": undefined} if undefined else {})
+
+
+def _check_gates(given: Sequence[str]) -> None:
+    """Refuses gates of another form, before long work.
+
+    Raises:
+        UsageError: see `fascicle.verbs.tasks.gates.Gate.of`.
+    """
+    if given:
+        from fascicle.verbs.tasks.gates import Gate
+
+        for text in given:
+            Gate.of(text)
+
+
+def _gates_of(args: Any, found: Any) -> list[GateResult]:
+    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.gates.results_of`.
+
+    Raises:
+        UsageError: a gate about a type or vocabulary that the gold does not have.
+    """
+    if not args.at_least:
+        return []
+    from fascicle.verbs.tasks.gates import results_of  # imported here, because scores do not need links
+
+    return results_of(found, args.at_least, prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")))
+
+
+def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
+    """Returns the table of the gates that were not met, with an empty line before it, and the exit code: 4, or 0."""
+    if not gates:
+        return "", 0
+    from fascicle.verbs.tasks.gates import gates_table
+
+    return "\n" + gates_table(gates), 0 if all(one.met for one in gates) else _FELL_SHORT

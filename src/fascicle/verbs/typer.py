@@ -28,7 +28,7 @@ from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option, reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
-from fascicle.verbs.trained_text import typing_text
+from fascicle.verbs.train import typing_text
 
 if TYPE_CHECKING:
     from fascicle.training.typer.scores import TyperScores
