@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,7 +18,7 @@ from fascicle.evaluation.systems.predictions import PredictionRequest, Predictio
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import first_given
 from fascicle.verbs.shared import reading_of
 from fascicle.verbs.tasks import evaluate as scoring
@@ -178,16 +176,14 @@ def run_agreement(args: Any) -> int:
     others = [PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files]
     found = agree_all([first, *others], events=tally.account.events)
     tally.say(verbose=args.verbose)
-    for note in dict.fromkeys(note for one in found.pairs for note in one.notes):
-        say(f"note: {note}")
+    say_notes(dict.fromkeys(note for one in found.pairs for note in one.notes))
     pair, unit = found.pairs[0], unit_of(found.pairs[0].gold.documents)
-    if args.json:
-        value = {"names": list(pair.names)} | pair.numbers.as_dict() if len(others) == 1 else found.as_dict()
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
-    elif len(others) == 1:
-        sys.stdout.write(shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit))
+    if len(others) == 1:
+        value = {"names": list(pair.names)} | pair.numbers.as_dict()
+        text = shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
     else:
-        sys.stdout.write(shown_all(found, by_type=args.by_type, unit=unit))
+        value, text = found.as_dict(), shown_all(found, by_type=args.by_type, unit=unit)
+    put(value, text, as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
@@ -16,7 +14,7 @@ from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say, say_notes
 from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, number, option, reads, writes
 from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
 from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
@@ -87,14 +85,13 @@ def run(args: Options) -> int:
             raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
         how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
         made = found = called(calibrate_documents, args, **how)
-        said = _documents_as_json(found) if args.json else _documents_as_text(found, args.gold)
+        value, text = _documents_value(found), _documents_as_text(found, args.gold)
     else:
         made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
-        said = _as_json(fitted) if args.json else _as_text(fitted, args.gold[0])
+        value, text = _value(fitted), _as_text(fitted, args.gold[0])
     tally.say(verbose=args.verbose)
-    for note in made.notes:
-        say(f"note: {note}")
-    sys.stdout.write(said)
+    say_notes(made.notes)
+    put(value, text, as_json=args.json)
     say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
 
@@ -104,14 +101,13 @@ def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
     return "\n".join([head, "", *lines_of(made.fitted), _OPTIMISTIC]) + "\n"
 
 
-def _documents_as_json(made: DocumentCalibrated) -> str:
-    value = {
+def _documents_value(made: DocumentCalibrated) -> dict[str, Any]:
+    return {
         "name": made.manifest.name,
         "document": msgspec.to_builtins(made.fitted.decision),
         "rows": [row.as_dict() for row in made.fitted.rows],
         "notes": [*made.notes, _OPTIMISTIC],
     }
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def settings_of(args: Options) -> CalibrateSettings:
@@ -143,7 +139,7 @@ def _row(stage: Stage) -> tuple[str, ...]:
     return (stage.name, f"{stage.mentions:,}", percent(stage.calibration_error), brier, *rates)
 
 
-def _as_json(made: Calibrated) -> str:
+def _value(made: Calibrated) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": made.manifest.name,
         "calibration": msgspec.to_builtins(made.calibration),
@@ -152,4 +148,4 @@ def _as_json(made: Calibrated) -> str:
     }
     if made.abbreviations:
         value["abbreviations"] = made.abbreviations.as_dict()
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return value

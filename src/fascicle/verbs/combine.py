@@ -29,7 +29,7 @@ from fascicle.runtime.combination.type_names import check_filter_types
 from fascicle.settings.base import Positive
 from fascicle.settings.recipes.ensemble import RuleName
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import say, say_notes
 from fascicle.verbs.options import OVERWRITE, THREADS, called, option, positive, reads, writes
 from fascicle.verbs.shared import StrictWriting, predicting_of, reading_of
 from fascicle.verbs.systems import SystemOptions
@@ -292,8 +292,7 @@ def run(args: Options) -> int:
     tally = Tally()
     found = combine(systems_of(args, args.files), rule, missing=args.missing, texts=texts, account=tally.account)
     tally.account.add(write_predictions(found.predictions, writing))
-    for note in found.notes:
-        say(f"note: {note}")
+    say_notes(found.notes)
     votes = found.votes
     if args.verbose:
         kept = sum(len(one.mentions) for one in found.predictions)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -29,7 +27,7 @@ from fascicle.runtime.combination.type_names import check_types
 from fascicle.settings.base import Natural, Positive
 from fascicle.verbs.combine import OFFSETS, systems_of
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import OVERWRITE, STRICT, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import input_format, reading_of
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions
@@ -189,13 +187,8 @@ def run(args: Options) -> int:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
             stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes))
     tally.say(verbose=args.verbose)
-    for note in found.notes:
-        say(f"note: {note}")
-    if args.json:
-        value = as_dict(found.comparison, found.choices, commands=commands)
-        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.write(as_text(sections))
+    say_notes(found.notes)
+    put(as_dict(found.comparison, found.choices, commands=commands), as_text(sections), as_json=args.json)
     return tally.exit_code(strict=args.strict)
 
 

@@ -33,7 +33,7 @@ from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 from fascicle.terms.pack.manifest import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import say_notes
 from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 from fascicle.version import VERSION
 
@@ -224,8 +224,7 @@ def run(args: Options) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
-    for note in saved.notes:
-        say(f"note: {note}")
+    say_notes(saved.notes)
     manifest = saved.manifest
     size = sum(file.stat().st_size for file in saved.folder.rglob("*") if file.is_file())
     sys.stdout.write(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,7 +22,7 @@ from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say, say_notes
 from fascicle.verbs.options import (
     STRICT,
     Overwrite,
@@ -201,13 +199,10 @@ def run(args: Options) -> int:
         notes += [lacking] if lacking else []
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
-    for note in notes:
-        say(f"note: {note}")
+    say_notes(notes)
     shown, code = _told(gates)
-    if args.json:
-        sys.stdout.write(_as_json(found.systems, headlines, gates))
-    else:
-        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type) + shown)
+    text = _as_text(found, headlines, by_type=args.by_type) + shown
+    put(_values(found.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
 
@@ -291,12 +286,13 @@ def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headlin
     return found
 
 
-def _as_json(systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]) -> str:
+def _values(
+    systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]
+) -> dict[str, Any]:
     values = [_value(one, headlines) for one in systems]
     named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
     value = values[0] if len(systems) == 1 else {"systems": named}
-    value |= {"gates": [one.as_dict() for one in gates]} if gates else {}
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return value | ({"gates": [one.as_dict() for one in gates]} if gates else {})
 
 
 def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:

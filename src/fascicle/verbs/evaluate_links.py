@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from fascicle.linking.opening import Places, find, places_of
 from fascicle.settings.base import Natural, Positive
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import called, first_given
 from fascicle.verbs.shared import reading_of, types_of
 from fascicle.verbs.systems import check_report, predictions_of
@@ -281,13 +280,12 @@ def run_links(args: Any) -> int:
         events=tally.account.events,
     )
     tally.say(verbose=args.verbose)
-    for note in found.notes:
-        say(f"note: {note}")
+    say_notes(found.notes)
     report = found.report()
     if args.report is not None:
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())
-    sys.stdout.write(_json(report) if args.json else links_text(report))
+    put(report, links_text(report), as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 

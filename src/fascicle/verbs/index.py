@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
@@ -22,7 +21,7 @@ from fascicle.terms.pack.verifying import lines as stats_lines
 from fascicle.terms.pack.why import lines as why_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import Declared, Overwrite, called, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
@@ -201,7 +200,7 @@ def _run_build(args: Build) -> int:
     if asked is not None:
         write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
-    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
 
@@ -213,7 +212,7 @@ def _run_extend(args: Extend) -> int:
     with closing(steps):
         found = called(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
-    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
     return 0
@@ -238,16 +237,14 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
 def run_stats(args: Stats) -> int:
     """Prints counts; returns the exit code."""
     found = stats(args.pack)
-    _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
 
 
 def _run_verify(args: Verify) -> int:
     """Verifies a pack; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
-    _print(msgspec.to_builtins(found), [line], as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), [line], as_json=args.json)
 
 
 def _run_sets(args: Sets) -> int:
@@ -267,8 +264,7 @@ def _run_sets(args: Sets) -> int:
 def _run_why(args: Why) -> int:
     """Prints an explanation; returns the exit code."""
     found = why(args.pack, args.surface)
-    _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
 
 
 def _run_diff(args: Diff) -> int:
@@ -283,8 +279,7 @@ def _run_diff(args: Diff) -> int:
             cells = msgspec.structs.astuple(change)
             sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
     say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
-    tally.say()
-    return tally.exit_code(strict=False)
+    return tally.end()
 
 
 def _run_export(args: Export) -> int:
@@ -304,12 +299,7 @@ def _run_curate(args: Curate) -> int:
         say(note)
     said = counted(len(found.proposals), "proposal")
     say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
-    tally.say()
-    return tally.exit_code(strict=False)
-
-
-def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
-    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n" if as_json else "".join(f"{one}\n" for one in lines))
+    return tally.end()
 
 
 COMMANDS = {

@@ -158,8 +158,7 @@ def run(args: Options) -> int:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
                 _tell_origins(document, decisions)
-        tally.say()
-        return tally.exit_code(strict=args.strict)
+        return tally.end(strict=args.strict)
     writing = shared.writing_of(args)
     writing.check()
     before = Counter[str]()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +26,7 @@ from fascicle.linking.index import MANIFEST, NameIndex, write_index
 from fascicle.linking.opening import parts_of, write_several
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Steps, Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import Overwrite, option, reads, writes
 from fascicle.verbs.shared import Reading, counted_documents, reading_of
 
@@ -285,10 +283,7 @@ def _run_fit(args: Fit) -> int:
             told=steps.see,
         )
     for one in found:
-        if args.json:
-            sys.stdout.write(json.dumps(msgspec.to_builtins(one), ensure_ascii=False) + "\n")
-        else:
-            sys.stdout.writelines(f"{line}\n" for line in _lines(one))
+        put(msgspec.to_builtins(one), _lines(one), as_json=args.json)
     tally.say()
     say(f"wrote {args.output}")
     return tally.exit_code(strict=False)

@@ -1,13 +1,14 @@
-"""Sentences for people on standard error, in the words of the command line."""
+"""Sentences for people on standard error, in the words of the command line, and results on standard output."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 # Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
 _FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
@@ -68,3 +69,25 @@ def say(text: str) -> None:
     """Prints one line on standard error."""
     sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Prints each note as a line on standard error."""
+    for note in notes:
+        say(f"note: {note}")
+
+
+def put(value: object, text: str | Iterable[str], *, as_json: bool, **options: Any) -> int:
+    """Prints a result on standard output; returns the exit code, 0.
+
+    Args:
+        value: for one line of JSON.
+        text: the same for people, or its lines, which are made only if they are printed.
+        as_json: which of the two is printed.
+        options: of ``json.dumps``; letters that are not ASCII stay as they are by default.
+    """
+    if as_json:
+        sys.stdout.write(json.dumps(value, **{"ensure_ascii": False, **options}) + "\n")
+    else:
+        sys.stdout.write(text if isinstance(text, str) else "".join(f"{line}\n" for line in text))
+    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +18,7 @@ from fascicle.settings.folders.vocabularies import (
     shipped_linkers,
     shipped_packs,
 )
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import option
 
 
@@ -43,15 +42,13 @@ def run(args: Options) -> int:
         return _list_plugins(as_json=args.json)
     models = [_row(name) for name in shipped_models()]
     rows = [*models, *map(_pack_row, shipped_packs()), *map(_linker_row, shipped_linkers())]
-    if args.json:
-        sys.stdout.write(json.dumps(rows) + "\n")
-        return 0
-    if not models:
+    if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
-    for row in rows:
-        what = row.get("runtime", row["kind"])
-        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({what}, {row['megabytes']} MB)\n")
-    return 0
+    lines = (
+        f"{row['name']}  {', '.join(row['types'])}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
+        for row in rows
+    )
+    return put(rows, lines, as_json=args.json, ensure_ascii=True)
 
 
 def _list_plugins(*, as_json: bool) -> int:
@@ -59,8 +56,7 @@ def _list_plugins(*, as_json: bool) -> int:
     shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
     found = plugins({"predictors": shipped, MODELS: shipped, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
-        sys.stdout.write(json.dumps([one._asdict() for one in found]) + "\n")
-        return 0
+        return put([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
     if not found:
         say("no installed package has plug-ins for Fascicle")
     for one in found:

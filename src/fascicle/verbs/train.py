@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_reci
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged, read_toml
 from fascicle.verbs.console import log, needs_extra
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import THREADS, fills, natural, option, reads
 
 if TYPE_CHECKING:
@@ -63,10 +62,8 @@ def run(args: Options) -> int:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output) if args.output else None
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
-    if args.json:
-        sys.stdout.write(json.dumps({"folder": str(ended.folder), **ended.as_dict()}) + "\n")
     shown = end_text(ended, recipe)
-    sys.stdout.write("" if args.json else shown.scores)
+    put({"folder": str(ended.folder), **ended.as_dict()}, shown.scores, as_json=args.json, ensure_ascii=True)
     for line in shown.notes:
         say(line)
     return 0

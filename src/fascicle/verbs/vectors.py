@@ -70,8 +70,7 @@ def run(args: Options) -> int:
     settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
     reading = reading_of(args)
     called(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
-    tally.say(verbose=args.verbose)
-    return tally.exit_code(strict=args.strict)
+    return tally.end(verbose=args.verbose, strict=args.strict)
 
 
 _TRAIN: Final = frozenset(("train", "training"))

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, filterfalse, groupby
-from typing import TYPE_CHECKING
 
 from fascicle.core.arguments import Paths, listed
 from fascicle.core.files.apart import Inputs
@@ -15,12 +14,14 @@ from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import listed as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.pipeline.loading import PipelineOpener
+from fascicle.pipeline.running.folder import RunFolder
+from fascicle.pipeline.running.records import Quarantined
+from fascicle.pipeline.running.report import Totals, current, one_of, plan_retry
+from fascicle.pipeline.running.run import Progress, Run, StartPool, accounted, finalize, open_worker
+from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.recognition import Case
-
-if TYPE_CHECKING:
-    from fascicle.pipeline.running.records import Quarantined
-    from fascicle.pipeline.running.report import Totals
-    from fascicle.pipeline.running.run import Progress, StartPool
+from fascicle.version import VERSION
 
 
 def run(  # noqa: PLR0913
@@ -62,10 +63,6 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    from fascicle.pipeline.loading import PipelineOpener
-    from fascicle.pipeline.running.run import Run
-    from fascicle.pipeline.running.supervisor import Supervisor
-
     pool: StartPool = Supervisor
     if ray is not None:
         from fascicle.pipeline.scale import pool_on
@@ -100,9 +97,6 @@ def quarantined(folder: str) -> list[Quarantined]:
     Raises:
         OutputError: the folder holds no run.
     """
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import current
-
     place = RunFolder(folder)
     found = current(place, place.manifest()).values()
     return sorted(found, key=lambda record: (record.shard, record.place, record.id))
@@ -115,9 +109,6 @@ def shown(folder: str, identifier: str) -> Quarantined:
         OutputError: the folder holds no run.
         InputError: the document is not in quarantine.
     """
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import one_of
-
     place = RunFolder(folder)
     return one_of(place, place.manifest(), identifier)
 
@@ -138,13 +129,6 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         UsageError: an id that is not in quarantine.
         FascicleError: the pipeline cannot be opened.
     """
-    from fascicle.pipeline.loading import PipelineOpener
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import plan_retry
-    from fascicle.pipeline.running.run import accounted, finalize, open_worker
-    from fascicle.pipeline.running.supervisor import Supervisor
-    from fascicle.version import VERSION
-
     place = RunFolder(folder)
     manifest = place.manifest()
     of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case)
