@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Mention
@@ -141,25 +141,9 @@ def _of_the_same(
     return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
 
 
-_NO_MEANING = (
-    "report",
-    "train",
-    "train_where",
-    "unreachable_for",
-    "model",
-    "distributions",
-    "threads",
-    "interval",
-    "allow_missing",
-    "types",
-    "gold_column",
-    "pred_column",
-    "links",
-    "linker",
-    "pack",
-    "prefix",
-    "at_least",
-    "pipeline",
+_NO_MEANING: Final = (
+    "report train train_where unreachable_for model distributions threads interval allow_missing types gold_column "
+    "pred_column links linker pack prefix at_least pipeline"
 )
 
 
@@ -167,7 +151,7 @@ def run_agreement(args: Any) -> int:
     """Runs the comparison; returns the exit code."""
     if not args.files:
         raise UsageError("agreement is between annotations of the same documents, and one file was given; give two")
-    if given := first_given(args, _NO_MEANING):
+    if given := first_given(args, _NO_MEANING.split()):
         option = {"--types": "--type"}.get(given, given)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))

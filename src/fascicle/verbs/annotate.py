@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fascicle.core.progress import progress
 from fascicle.core.wording import counted
@@ -19,16 +19,13 @@ from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
 from fascicle.settings.recognition import Case, RecognitionSettings
+from fascicle.text.annotator import Annotator
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, StoreOnce, Threads, called, fills, number, option, reads
 from fascicle.verbs.process import uncollected
 from fascicle.verbs.shared import CASE, ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
-
 
 _MODEL = (
     "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each row), a "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import lines_of
+from fascicle.evaluation.calibration.fitting import Stage, Target
 from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
@@ -19,9 +19,6 @@ from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_giv
 from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
 from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
 from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
-
-if TYPE_CHECKING:
-    from fascicle.evaluation.calibration.fitting import Stage
 
 _OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
@@ -77,8 +74,7 @@ def run(args: Options) -> int:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
     gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
-    watch = partial(with_progress, quiet=False)
-    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": watch}
+    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": with_progress}
     made: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
@@ -115,8 +111,6 @@ def settings_of(args: Options) -> CalibrateSettings:
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
         raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
-    from fascicle.evaluation.calibration.fitting import Target  # imported here, because other commands do not need it
-
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
     return called(CalibrateSettings, args, target=target, types=types_of(args))

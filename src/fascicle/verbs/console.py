@@ -139,7 +139,7 @@ def _say_set_aside(sentence: str) -> None:
     say(f"set aside: {sentence}")
 
 
-def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
+def with_progress(documents: Iterable[Document], *, quiet: bool = False) -> Iterator[Document]:
     """Yields the documents, and counts them on standard error.
 
     Args:

@@ -51,7 +51,7 @@ class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 def run_stats(args: Stats) -> int:
     """Prints the counts; returns the exit code."""
     tally = Tally()
-    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account), quiet=False)
+    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account))
     stats = corpus_stats(documents, tally.account.reading)
     tally.account.written, tally.account.mentions = stats.documents, stats.mentions
     tally.account.refuse_nothing()

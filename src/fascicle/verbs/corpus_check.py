@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -113,11 +112,6 @@ class Options(ReadingAs, Against):
     skip: list[str] = option("--skip CODE ...", group="report")
     fail_on: str = option("--fail-on", choices=(*SEVERITIES, NEVER), default="error", group="report")
     overwrite: bool = OVERWRITE
-
-
-def run(args: Options) -> int:
-    """Runs the checks; returns the exit code."""
-    return run_check(args)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,8 +222,8 @@ def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
     return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
 
 
-def run_check(args: Any) -> int:
-    """Checks a corpus with the options of `fascicle.verbs.corpus_check`; returns the exit code."""
+def run(args: Options) -> int:
+    """Runs the checks; returns the exit code."""
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
     if args.output == args.exclude_list == STDOUT:
@@ -237,7 +231,7 @@ def run_check(args: Any) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    checked = examined(_request_of(args), watch=partial(with_progress, quiet=False))
+    checked = examined(_request_of(args), watch=with_progress)
     found = checked.examination
     text = markdown(found.report, names_all=args.verbose)
     if args.json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.files.atomic import output
 from fascicle.errors import UsageError
-from fascicle.evaluation.report import Headline, headline_of
+from fascicle.evaluation.breakdown.buckets import Cutting
+from fascicle.evaluation.breakdown.layout import TextUnit
+from fascicle.evaluation.report import Headline, ReportSettings, headline_of
 from fascicle.evaluation.reports.table import systems_table, table
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import Scored, drawn_unit
@@ -39,8 +40,6 @@ from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
-    from fascicle.evaluation.breakdown.buckets import Cutting
-    from fascicle.evaluation.breakdown.layout import TextUnit
     from fascicle.verbs.tasks.gates import GateResult
     from fascicle.verbs.tasks.report import ReportRequest
 
@@ -179,10 +178,9 @@ def run(args: Options) -> int:
     if columns is not None:
         gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
-    events, watch = tally.account.events, partial(with_progress, quiet=False)
-    found = evaluate(
-        gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
-    )
+    events = tally.account.events
+    types, allow_missing = shared.types_of(args), args.allow_missing
+    found = evaluate(gold, systems, types=types, allow_missing=allow_missing, events=events, watch=with_progress)
     report, notes, gates = None, list(found.notes), _gates_of(args, found)
     if wanted is not None:
         from fascicle.verbs.tasks.report import report_on
@@ -247,7 +245,6 @@ def report_of(args: Options) -> ReportRequest | None:
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
     declared.check_report(args.report, overwrite=args.overwrite)
-    from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
     from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
 
     where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")

@@ -6,7 +6,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -90,7 +89,7 @@ class Stats(Declared):
     json: bool = option("--json")
 
 
-class Verify(Declared):
+class Verify(Stats):
     """Read a whole pack, and check every hash and every range.
 
     In Python: ``fascicle.verbs.tasks.index.verify("pack")``
@@ -98,9 +97,6 @@ class Verify(Declared):
     Attributes:
         json: print the result as JSON.
     """
-
-    pack: str = _PACK
-    json: bool = option("--json")
 
 
 class Why(Declared):
@@ -118,7 +114,7 @@ class Why(Declared):
     json: bool = option("--json")
 
 
-class Sets(Declared):
+class Sets(Stats):
     """List which concepts of several vocabularies are one thing, and why.
 
     In Python: ``fascicle.verbs.tasks.index.sets("pack")``
@@ -126,9 +122,6 @@ class Sets(Declared):
     Attributes:
         json: print each pair as JSON.
     """
-
-    pack: str = _PACK
-    json: bool = option("--json")
 
 
 class Diff(ReadingAs):
@@ -293,8 +286,8 @@ def _run_export(args: Export) -> int:
 def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
-    watch = partial(with_progress, quiet=False)
-    found = called(curate, args, table=args.output, reading=reading_of(args), account=tally.account, watch=watch)
+    reading = reading_of(args)
+    found = called(curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress)
     for note in found.notes:
         say(note)
     said = counted(len(found.proposals), "proposal")

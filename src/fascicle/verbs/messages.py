@@ -17,33 +17,29 @@ _FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug al
 _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 
+_ALIKE: Final = "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE"
+
+
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
         **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
-        "pack=PACK": "--pack PACK",
-        "encoding=NAME": "--encoding NAME",
+        **{said: f"--{said.replace('_', '-').replace('=', ' ')}" for said in _ALIKE.split()},
         "sample=FILE": "--calibrate FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
         "format=pdf": "--input-format pdf",
         "format=records": "--input-format records",
-        "format=NAME": "--format NAME",
-        "method=none": "--method none",
         "search=False": "--no-search",
-        "source=NAME": "--source NAME",
         "fields=VALUE": "--field",
         "prefixes=VALUE": "--prefix",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
-        "map=FILE": "--map FILE",
         "bare=True": "--bare-tags",
         "systems=NAMES": "--system NAME, which may be repeated",
-        "dev=PATH": "--dev PATH",
         "results=FOLDER": "-o",
         "runs=FOLDER": "--runs",
         "only=NAME": "--only",
-        "token_file=FILE": "--token-file FILE",
         'case="any"': "--case any",
         'case="exact"': "--case exact",
     }

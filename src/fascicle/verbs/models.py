@@ -41,7 +41,8 @@ def run(args: Options) -> int:
     if args.plugins:
         return _list_plugins(as_json=args.json)
     models = [_row(name) for name in shipped_models()]
-    rows = [*models, *map(_pack_row, shipped_packs()), *map(_linker_row, shipped_linkers())]
+    rows = [*models, *(_described(name, "term pack", _types_of(name), find_pack(name)) for name in shipped_packs())]
+    rows += [_described(name, "linker", _types_of(name), find_linker(name), digits=3) for name in shipped_linkers()]
     if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
     lines = (
@@ -67,21 +68,16 @@ def _list_plugins(*, as_json: bool) -> int:
     return 0
 
 
+def _types_of(name: str) -> tuple[str, ...]:
+    """Returns the types of a pack, and of the linker of the same name."""
+    return pack_types(find_pack(name))
+
+
 def _row(name: str) -> dict[str, Any]:
     folder = find_model(name)
     manifest = read_manifest(folder)
     found = _described(name, "model", manifest.types, folder, runtime=manifest.runtime)
     return found | {"encoder": manifest.encoder}
-
-
-def _pack_row(name: str) -> dict[str, Any]:
-    folder = find_pack(name)
-    return _described(name, "term pack", pack_types(folder), folder)
-
-
-def _linker_row(name: str) -> dict[str, Any]:
-    """Returns the row of a linker, which covers the types of the pack of the same name."""
-    return _described(name, "linker", pack_types(find_pack(name)), find_linker(name), digits=3)
 
 
 def _described(

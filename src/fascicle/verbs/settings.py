@@ -6,14 +6,11 @@ import difflib
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from fascicle.errors import UsageError
+from fascicle.settings.recipes.reference import Key, Table, tables
 from fascicle.verbs.messages import put
 from fascicle.verbs.options import option
-
-if TYPE_CHECKING:
-    from fascicle.settings.recipes.reference import Key, Table
 
 _WIDTH = 100
 
@@ -35,8 +32,6 @@ class Options:
 
 def run(args: Options) -> int:
     """Prints the list; returns the exit code."""
-    from fascicle.settings.recipes.reference import tables  # imported here, because no other command needs it
-
     found = chosen(tuple(tables()), args.names)
     text = "\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n"
     return put([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.atomic import output
+from fascicle.core.files.atomic import Opened, output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
 from fascicle.core.files.part import PartFile, part_of
 from fascicle.core.progress import shown_here
@@ -31,11 +31,8 @@ from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
+from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION
-
-if TYPE_CHECKING:
-    from fascicle.core.files.atomic import Opened
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)

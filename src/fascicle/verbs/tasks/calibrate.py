@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -34,11 +34,9 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble
 from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
+from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
 
 Method = Literal["temperature", "isotonic", "none"]
 _CARD = "\n## Calibration\n\n"

@@ -25,6 +25,7 @@ from fascicle.settings.base import Positive
 from fascicle.settings.decision import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
+from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring
 from fascicle.verbs.tasks.calibrate import named, write_copy
@@ -32,7 +33,6 @@ from fascicle.verbs.tasks.calibrate import named, write_copy
 if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from fascicle.annotation import Annotation, Passage
 from fascicle.core.arguments import Paths, checked, listed
@@ -25,14 +25,11 @@ from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline
-from fascicle.text.annotator import Tagged, TagSpace, placed
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, placed
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label_facts import Protected, protected
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)
