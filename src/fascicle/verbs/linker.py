@@ -119,16 +119,14 @@ class _Work:
         Raises:
             InputError: the documents have too few links to concepts of any pack.
         """
-        if len(packs) == 1:
-            found: tuple[LinkerManifest, ...] = (self.of_pack(packs[0], folder, target, index_of=indexes[0]),)
-        else:
-            names = [str(number) for number in range(1, len(packs) + 1)]
-            for name in names:
-                (folder / name).mkdir()
-            found = tuple(
-                self.of_pack(pack, folder / name, target / name, index_of=index)
-                for pack, name, index in zip(packs, names, indexes, strict=True)
-            )
+        names = [str(number) for number in range(1, len(packs) + 1)] if len(packs) > 1 else [""]
+        for name in filter(None, names):
+            (folder / name).mkdir()
+        found = tuple(
+            self.of_pack(pack, folder / name, target / name, index_of=index)
+            for pack, name, index in zip(packs, names, indexes, strict=True)
+        )
+        if len(packs) > 1:
             write_several(folder, names)
         if len(self.refused) == len(packs):
             raise self.refused[0]

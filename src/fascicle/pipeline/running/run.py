@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -67,20 +68,6 @@ class Progress:
     of_characters: int
     quarantined: int
     characters_per_second: float
-
-
-@dataclass(kw_only=True)
-class _Counted:
-    """Counts of finished documents; the markers themselves would fill the memory of a long run."""
-
-    characters: int = 0
-    documents: int = 0
-    quarantined: int = 0
-
-    def count(self, done: Done, characters: int) -> None:
-        self.characters += characters
-        self.documents += done.documents
-        self.quarantined += done.quarantined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,25 +177,30 @@ class Run:
         self, manifest: Manifest, mark: str, progress: Callable[[Progress], None], started: Callable[[Any], None]
     ) -> None:
         sizes = {shard.name: shard.characters for shard in manifest.shards}
-        now, done = _Counted(), set()
-        for one in self.folder.done(manifest.shards):
-            now.count(one, sizes[one.shard])
-            done.add(one.shard)
-        left = [shard for shard in manifest.shards if shard.name not in done]
-        before, begun, of_characters = now.characters, time.monotonic(), sum(sizes.values())
+        now, done = Counter[str](), set()  # of counts alone, for the markers would fill the memory of a long run
 
+        def count(one: Done) -> None:
+            now.update(characters=sizes[one.shard], documents=one.documents, quarantined=one.quarantined)
+            done.add(one.shard)
+
+        for one in self.folder.done(manifest.shards):
+            count(one)
+        left = [shard for shard in manifest.shards if shard.name not in done]
+        before, begun, of_characters = now["characters"], time.monotonic(), sum(sizes.values())
         if left:
             self.folder.remove([SUCCESS])  # it is no proof of what is not there
 
         def tell(documents: int = 0, characters: int = 0) -> None:
+            seconds = max(time.monotonic() - begun, 1e-9)
             progress(
                 Progress(
-                    documents=now.documents + documents + manifest.unread,
+                    documents=now["documents"] + documents + manifest.unread,
                     of=manifest.documents,
-                    characters=now.characters + characters,
+                    characters=now["characters"] + characters,
                     of_characters=of_characters,
-                    quarantined=now.quarantined + manifest.unread,
-                    characters_per_second=(now.characters + characters - before) / max(time.monotonic() - begun, 1e-9),
+                    quarantined=now["quarantined"] + manifest.unread,
+                    characters_per_second=(now["characters"] + characters - before)
+                    / max(time.monotonic() - begun, 1e-9),
                 )
             )
 
@@ -216,7 +208,7 @@ class Run:
         with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
             started(pool)
             for one in pool.run(left, tick=tell):
-                now.count(one, sizes[one.shard])
+                count(one)
         tell()
 
     def _made_by(self) -> dict[str, str]:
