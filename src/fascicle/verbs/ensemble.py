@@ -20,15 +20,7 @@ from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
-from fascicle.settings.recipes.ensemble import (
-    FILTER_FOLDER,
-    MEMBERS,
-    EnsembleManifest,
-    RuleName,
-    is_ensemble,
-    read_ensemble,
-    write_ensemble,
-)
+from fascicle.settings.recipes import ensemble as stored
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 from fascicle.terms.pack.manifest import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
@@ -49,7 +41,7 @@ class SavedEnsemble:
     """
 
     folder: Path
-    manifest: EnsembleManifest
+    manifest: stored.EnsembleManifest
     notes: tuple[str, ...]
 
 
@@ -57,7 +49,7 @@ class SavedEnsemble:
 def ensemble(
     models: Paths,
     folder: str | os.PathLike[str],
-    rule: RuleRequest | RuleName = "majority",
+    rule: RuleRequest | stored.RuleName = "majority",
     *,
     name: str = "",
     flat: bool = False,
@@ -98,10 +90,10 @@ def ensemble(
     manifest = _manifest(wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat)
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         for number, member in zip(manifest.members, members, strict=True):
-            _copy(member, place / MEMBERS / number)
+            _copy(member, place / stored.MEMBERS / number)
         for judge in judges:
-            _copy(judge, place / FILTER_FOLDER)
-        write_ensemble(place, manifest)
+            _copy(judge, place / stored.FILTER_FOLDER)
+        stored.write_ensemble(place, manifest)
     return SavedEnsemble(folder=target, manifest=manifest, notes=tuple(notes))
 
 
@@ -125,7 +117,7 @@ def _undamaged(name: str) -> Path:
     folder = find_model(name)
     if is_pack(folder):
         Pack.open(folder)
-    elif not is_ensemble(folder):
+    elif not stored.is_ensemble(folder):
         check_files(folder, read_manifest(folder))
     return folder
 
@@ -135,7 +127,7 @@ def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
     if is_pack(folder):
         pack = read_pack(folder)
         return pack.name, tuple(filter(None, pack.types))
-    manifest = read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder)
+    manifest = stored.read_ensemble(folder) if stored.is_ensemble(folder) else read_manifest(folder)
     return manifest.name, manifest.types
 
 
@@ -153,10 +145,10 @@ def _manifest(
     types: tuple[str, ...],
     name: str,
     flat: bool,
-) -> EnsembleManifest:
+) -> stored.EnsembleManifest:
     described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
     try:
-        manifest = EnsembleManifest(
+        manifest = stored.EnsembleManifest(
             name=name,
             fascicle=VERSION,
             types=types,
@@ -207,7 +199,7 @@ class Options(Overwrite):
         distinct_types: treat types with similar names as different types.
     """
 
-    rule: RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
+    rule: stored.RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
     files: list[str] = option("MODEL *", reads)
     output: str | None = option("-o --output DIR", writes)
     k: int | None = option("--k K", positive)

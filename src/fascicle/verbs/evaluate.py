@@ -24,18 +24,7 @@ from fascicle.verbs import shared
 from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
 from fascicle.verbs.messages import put, say, say_notes
-from fascicle.verbs.options import (
-    STRICT,
-    Overwrite,
-    StoreOnce,
-    Threads,
-    called,
-    first_given,
-    natural,
-    option,
-    reads,
-    writes,
-)
+from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, natural, option, reads, writes
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
@@ -67,7 +56,7 @@ class Links:
     group = "links"
     links: bool = option("--links")
     linker: list[str] = option("--linker LINKER ...", reads)
-    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
+    ontology: str = shared.ONTOLOGY
     pack: list[str] = option("--pack PACK ...", reads)
     prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 

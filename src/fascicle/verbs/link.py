@@ -23,7 +23,7 @@ from fascicle.terms.portions import portions
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, StoreOnce, called, option, positive, reads, writes
+from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 Told = Callable[[Literal["kept", "replaced"], int], None]
@@ -134,7 +134,7 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     files: list[str] = option("PATH *", reads)
     linker: list[str] = option("--linker LINKER ...", reads, help=_LINKER)
     pack: list[str] = option("--pack PACK ...", reads)
-    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
+    ontology: str = shared.ONTOLOGY
     keep_links: bool = option("--keep-links")
     why: bool = option("--why")
     json_lines: bool = option("--json-lines")
