@@ -199,8 +199,7 @@ class Run:
                     characters=now["characters"] + characters,
                     of_characters=of_characters,
                     quarantined=now["quarantined"] + manifest.unread,
-                    characters_per_second=(now["characters"] + characters - before)
-                    / max(time.monotonic() - begun, 1e-9),
+                    characters_per_second=(now["characters"] + characters - before) / seconds,
                 )
             )
 
