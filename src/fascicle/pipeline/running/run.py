@@ -163,7 +163,7 @@ class Run:
         suffix = _suffix(self.format)
         self.folder.check(resume=resume or update)
         made_by, states = self._made_by(), states_of_inputs(self.inputs)
-        with self.folder.held() as mark:
+        with self.folder.place.held() as mark:
             self.folder.check(resume=resume or update)  # another run may have ended meanwhile
             manifest = self._manifest(made_by, states, suffix, update=update)
             self._work(manifest, mark, progress, started)
@@ -188,7 +188,7 @@ class Run:
         left = [shard for shard in manifest.shards if shard.name not in done]
         before, begun, of_characters = now["characters"], time.monotonic(), sum(sizes.values())
         if left:
-            self.folder.remove([SUCCESS])  # it is no proof of what is not there
+            self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
 
         def tell(documents: int = 0, characters: int = 0) -> None:
             seconds = max(time.monotonic() - begun, 1e-9)
@@ -259,7 +259,7 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
         open_pipeline: opens the pipeline.
         folder: of the run.
         manifest: name of the file that lists the shards.
-        mark: of the run, as of `fascicle.pipeline.running.folder.RunFolder.held`.
+        mark: of the run, as of `fascicle.pipeline.running.places.LocalPlace.held`.
 
     Raises:
         InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.

@@ -116,9 +116,9 @@ class SavedResults:
         if not self._is_worth:
             return
         self._lines.append(codec.encode(document) + b"\n")
-        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.pause:
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
             content = b"".join(self._lines)
-            with self._folder.written(self._name.format(self._files), durable=False) as stream:
+            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
                 stream.write(_digest(content) + b"\n" + content)
             self._files += 1
             self._lines.clear()
@@ -126,7 +126,7 @@ class SavedResults:
 
     def remove(self) -> None:
         """Removes the saved results, when the shard has its marker."""
-        self._folder.remove([self._name.format(number) for number in range(self._files)])
+        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
 
 
 def _digest(content: bytes) -> bytes:
@@ -236,7 +236,7 @@ class ShardWorker:
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
         @contextmanager
         def opened(path: Any, *, overwrite: bool = False) -> Iterator[BinaryIO]:
-            with self.folder.written(name) as stream:
+            with self.folder.place.written(name) as stream:
                 yield stream
 
         def documents() -> Iterator[Document]:

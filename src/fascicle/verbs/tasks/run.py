@@ -129,21 +129,21 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         UsageError: an id that is not in quarantine.
         FascicleError: the pipeline cannot be opened.
     """
-    place = RunFolder(folder)
-    manifest = place.manifest()
+    run_folder = RunFolder(folder)
+    manifest = run_folder.manifest()
     of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case)
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
     path, limits = opener.given, opener.limits
     with opener() as opened:
         made_by = {"release": VERSION, **opened.made_by()}
-    with place.held() as mark:
-        manifest = place.manifest()  # an update may have changed it meanwhile
-        deque(accounted(place, manifest, place.done(manifest.shards)), maxlen=0)
-        again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
+    with run_folder.place.held() as mark:
+        manifest = run_folder.manifest()  # an update may have changed it meanwhile
+        deque(accounted(run_folder, manifest, run_folder.done(manifest.shards)), maxlen=0)
+        again = plan_retry(run_folder, manifest, only=only, made_by=made_by, pipeline=path)
         if again is not None:
             (shard,) = again.shards
             opening = partial(open_worker, opener, folder, f"{shard.name}.json", mark)
             with Supervisor(opening, limits=limits, workers=1) as supervisor:
                 for _ in supervisor.run([shard]):
                     pass
-        return finalize(place, manifest)
+        return finalize(run_folder, manifest)
