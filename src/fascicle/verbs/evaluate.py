@@ -29,8 +29,7 @@ from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
-    from fascicle.verbs.tasks.gates import GateResult
-    from fascicle.verbs.tasks.report import ReportRequest
+    from fascicle.verbs.tasks.report import GateResult, ReportRequest
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
@@ -306,24 +305,24 @@ def _check_gates(given: Sequence[str]) -> None:
     """Refuses gates of another form, before long work.
 
     Raises:
-        UsageError: see `fascicle.verbs.tasks.gates.Gate.of`.
+        UsageError: see `fascicle.verbs.tasks.report.Gate.of`.
     """
     if given:
-        from fascicle.verbs.tasks.gates import Gate
+        from fascicle.verbs.tasks.report import Gate
 
         for text in given:
             Gate.of(text)
 
 
 def _gates_of(args: Any, found: Any) -> list[GateResult]:
-    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.gates.results_of`.
+    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.report.results_of`.
 
     Raises:
         UsageError: a gate about a type or vocabulary that the gold does not have.
     """
     if not args.at_least:
         return []
-    from fascicle.verbs.tasks.gates import results_of  # imported here, because scores do not need links
+    from fascicle.verbs.tasks.report import results_of  # imported here, because scores do not need links
 
     return results_of(found, args.at_least, prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")))
 
@@ -332,6 +331,6 @@ def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
     """Returns the table of the gates that were not met, with an empty line before it, and the exit code: 4, or 0."""
     if not gates:
         return "", 0
-    from fascicle.verbs.tasks.gates import gates_table
+    from fascicle.verbs.tasks.report import gates_table
 
     return "\n" + gates_table(gates), 0 if all(one.met for one in gates) else _FELL_SHORT
