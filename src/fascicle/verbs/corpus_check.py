@@ -137,19 +137,6 @@ class CheckRequest:
     skip: Collection[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Checked:
-    """Result of a check.
-
-    Attributes:
-        examination: report, exclusions, and unreadable documents.
-        readings: detected format of each file.
-    """
-
-    examination: Examination
-    readings: tuple[ReadReport, ...]
-
-
 @checked
 def check(
     train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
@@ -175,22 +162,25 @@ def check(
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
     request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or CheckSettings())
-    return examined(request).examination
+    return examined(request)[0]
 
 
-def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
+def examined(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination, list[ReadReport]]:
     """Runs the checks of a request.
 
     Args:
         request: files and settings.
         watch: wraps the stream of documents, to show progress.
 
+    Returns:
+        Report, exclusions and unreadable documents; and the detected format of each file.
+
     Raises:
         InputError: see `check`.
     """
     places, against = list(_places(request, watch)), list(_against(request, watch))
     found = examine(places, against=against, settings=request.settings, skip=request.skip)
-    return Checked(examination=found, readings=tuple(place.report for place in (*places, *against)))
+    return found, [place.report for place in (*places, *against)]
 
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[Given]:
@@ -231,8 +221,7 @@ def run(args: Options) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    checked = examined(_request_of(args), watch=with_progress)
-    found = checked.examination
+    found, readings = examined(_request_of(args), watch=with_progress)
     text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
@@ -244,7 +233,7 @@ def run(args: Options) -> int:
     if args.output != STDOUT:
         say(summary(found.report))
     if args.verbose:
-        for line in (line for reading in checked.readings for line in reading.lines()):
+        for line in (line for reading in readings for line in reading.lines()):
             say(line)
     for place in found.corpus.unread:
         say(f"failed: {place.message}")

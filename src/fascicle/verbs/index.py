@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final
 
@@ -245,13 +245,15 @@ def _run_sets(args: Sets) -> int:
     counts = Counter[str]()
     for pair in sets(args.pack):
         counts["taken" if pair.taken else "conflict"] += 1
-        if args.json:
-            sys.stdout.write(msgspec.json.encode(pair).decode() + "\n")
-        else:
-            cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence)
-            sys.stdout.write("\t".join((*(" ".join(cell.split()) for cell in cells), _TAKEN[pair.taken])) + "\n")
+        cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence, _TAKEN[pair.taken])
+        _put_row(pair, cells, as_json=args.json)
     say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
     return 0
+
+
+def _put_row(value: object, cells: Iterable[str], *, as_json: bool) -> None:
+    row = msgspec.json.encode(value).decode() if as_json else "\t".join(" ".join(cell.split()) for cell in cells)
+    sys.stdout.write(f"{row}\n")
 
 
 def _run_why(args: Why) -> int:
@@ -266,11 +268,7 @@ def _run_diff(args: Diff) -> int:
     reading = reading_of(args)
     for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
         counts[f"{change.what}s {change.change}"] += 1
-        if args.json:
-            sys.stdout.write(msgspec.json.encode(change).decode() + "\n")
-        else:
-            cells = msgspec.structs.astuple(change)
-            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+        _put_row(change, msgspec.structs.astuple(change), as_json=args.json)
     say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
     return tally.end()
 

@@ -16,9 +16,8 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.running.history import Entry, replaced
 from fascicle.pipeline.running.places import is_run_file, place_of
-from fascicle.pipeline.running.plan import Shard, Unread, plan
+from fascicle.pipeline.running.plan import Entry, Shard, Unread, plan, replaced
 from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
 from fascicle.settings.pipeline import Shards
 
@@ -253,7 +252,7 @@ def extended(
         inputs: all, those of the manifest first.
         settings: how much is in a shard.
         latest: whether a document of a later input takes the place of one with its id, see
-            `fascicle.pipeline.running.history.replaced`; else it gets an id of its own.
+            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
 
     Raises:
         InputError: the run has no document.

@@ -189,7 +189,8 @@ class ShardWorker:
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside, saves = _Counts(), _Unwritten(), SavedResults(self.folder, shard, self.manifest)
-        known = {**self._answered(shard), **saves.documents()}
+        finished = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}  # before an update
+        known = {**finished, **saves.documents()}
         results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
@@ -202,10 +203,6 @@ class ShardWorker:
         done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
         saves.remove()
         return done
-
-    def _answered(self, shard: Shard) -> dict[str, Document]:
-        """Returns the documents that were finished before an update, by id."""
-        return self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
 
     def _results(
         self,
