@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from fascicle.verbs.messages import say, say_notes
 from fascicle.verbs.options import OVERWRITE, THREADS, called, option, positive, reads, writes
 from fascicle.verbs.shared import StrictWriting, predicting_of, reading_of
 from fascicle.verbs.systems import SystemOptions
+
+if TYPE_CHECKING:
+    from fascicle.runtime.filter import MentionFilter
 
 STEP: Final = "combine"
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
@@ -99,7 +102,7 @@ def combine(
     systems = several.systems_of(systems)
     wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
     wanted.check({"texts": texts}, needed=("texts",) if wanted.name == "meta" else ())
-    made, judge = wanted.rule(), _Judge.of(wanted) if texts is not None else None
+    made, least = wanted.rule(), None if texts is None else _probability(wanted.threshold)
     given = several.read_systems(systems, least=wanted.kind.least, events=events)
     made.check(len(given))
     named, notes = several.renamed(systems, given)
@@ -108,9 +111,14 @@ def combine(
     votes = align(named, missing=missing, least=wanted.kind.least)
     kept = rules.combine(votes, made)
     found: Mapping[str, Sequence[Event]] = {}
-    if judge is not None and texts is not None:
-        kept, found = judge.kept(kept, votes, texts, reading, check=not systems.distinct_types)
-        notes += judge.notes
+    if texts is not None:
+        assert wanted.filter is not None
+        judge = load_filter(wanted.filter, threads=texts.threads)
+        judge = judge if least is None else judge.with_threshold(least)
+        if not systems.distinct_types:
+            types = {mention.type for mentions in kept.values() for mention in mentions}
+            notes += check_filter_types(types, judge.manifest.types)
+        kept, found = _judged(judge, kept, texts=_texts(kept, votes, texts, reading))
         for identifier, of_one in found.items():
             for event in of_one:
                 events.add(event, identifier)
@@ -121,51 +129,14 @@ def combine(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Judge:
-    """Learned filter that scores the union of all systems.
-
-    Attributes:
-        folder: of the filter.
-        threshold: least probability of kept mentions; ``None`` for the one of the filter.
-        notes: sentences about types that only the filter or only the systems have.
-    """
-
-    folder: str
-    threshold: float | None
-    notes: list[str] = field(default_factory=list)
-
-    @staticmethod
-    def of(rule: RuleRequest) -> _Judge:
-        """Returns the filter of a rule.
-
-        Raises:
-            UsageError: a threshold that is no probability.
-        """
-        assert rule.filter is not None
-        return _Judge(folder=rule.filter, threshold=_probability(rule.threshold))
-
-    def kept(
-        self,
-        union: Mapping[str, tuple[Mention, ...]],
-        votes: Votes,
-        texts: TextsRequest,
-        reading: ReadReport,
-        *,
-        check: bool,
-    ) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
-        """Returns the mentions that the filter accepts, by document, with their probability as score; and events."""
-        judge = load_filter(self.folder, threads=texts.threads)
-        if self.threshold is not None:
-            judge = judge.with_threshold(self.threshold)
-        if check:
-            types = {mention.type for mentions in union.values() for mention in mentions}
-            self.notes.extend(check_filter_types(types, judge.manifest.types))
-        documents = _texts(union, votes, texts, reading)
-        patches = judge.judge(documents, [union[document.id] for document in documents])
-        kept = {document.id: patch.add for document, patch in zip(documents, patches, strict=True)}
-        events = {d.id: patch.events for d, patch in zip(documents, patches, strict=True) if patch.events}
-        return {identifier: kept[identifier] for identifier in union}, events
+def _judged(
+    judge: MentionFilter, union: Mapping[str, tuple[Mention, ...]], *, texts: Sequence[Document]
+) -> tuple[dict[str, tuple[Mention, ...]], dict[str, tuple[Event, ...]]]:
+    """Returns the mentions that a learned filter accepts, by document, with their probability as score; and events."""
+    patches = judge.judge(texts, [union[document.id] for document in texts])
+    kept = {document.id: patch.add for document, patch in zip(texts, patches, strict=True)}
+    events = {d.id: patch.events for d, patch in zip(texts, patches, strict=True) if patch.events}
+    return {identifier: kept[identifier] for identifier in union}, events
 
 
 def _texts(union: Mapping[str, object], votes: Votes, texts: TextsRequest, report: ReadReport) -> list[Document]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from fascicle.verbs.tasks import evaluate as scoring
 from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
 
 File = str | os.PathLike[str]
+Spelling = Callable[[Iterable[Document]], list[Document]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +132,7 @@ def evaluate_links(
         raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
     known = find(linkers, places, ontology=ontology) if linkers else None
     packs = tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
-    spelling = _Spelling(packs=packs, prefixes=chosen.prefixes)
+    spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes)
     read = _gold(gold, chosen, spelling, events=events)
     reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
     systems: list[LinkSystem] = []
@@ -150,21 +152,15 @@ def evaluate_links(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Spelling:
-    """Spelling of types and identifiers in which they are compared."""
-
-    packs: Sequence[Pack]
-    prefixes: Mapping[str, str]
-
-    def of(self, documents: Iterable[Document]) -> list[Document]:
-        found = list(documents)
-        for pack in self.packs:
-            found = as_in_pack(found, pack, prefixes=self.prefixes)
-        return found if self.packs else [spelt(document, self.prefixes) for document in found]
+def _spelt(documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Mapping[str, str]) -> list[Document]:
+    """Returns documents in the spelling of types and identifiers in which they are compared."""
+    found = list(documents)
+    for pack in packs:
+        found = as_in_pack(found, pack, prefixes=prefixes)
+    return found if packs else [spelt(document, prefixes) for document in found]
 
 
-def _gold(given: scoring.Given, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> scoring.Gold:
+def _gold(given: scoring.Given, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> scoring.Gold:
     """Returns the gold with types and links in the compared spelling.
 
     Raises:
@@ -172,7 +168,7 @@ def _gold(given: scoring.Given, chosen: LinkSettings, spelling: _Spelling, *, ev
     """
     read = scoring.gold_of(given, events=events)
     named = scoring.scored_types(chosen.types).of_gold(read.documents, path=read.path)
-    documents = spelling.of(named)
+    documents = spelling(named)
     if not any(linked(document) for document in documents):
         raise InputError(
             f"{read.path} has no mention with an identifier of a concept, so that links cannot be scored; give a "
@@ -181,17 +177,17 @@ def _gold(given: scoring.Given, chosen: LinkSettings, spelling: _Spelling, *, ev
     return replace(read, documents=documents)
 
 
-def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> TrainingNames:
+def _seen(chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> TrainingNames:
     if chosen.train is None:
         return TrainingNames()
     documents = scoring.gold_of(chosen.train, events=events).documents
     return TrainingNames.of(
-        spelling.of(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.path_of(chosen.train)))
+        spelling(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.path_of(chosen.train)))
     )
 
 
 def _said(
-    given: scoring.Given, gold: scoring.Gold, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts
+    given: scoring.Given, gold: scoring.Gold, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts
 ) -> Predictions:
     """Returns the mentions of a system on the documents of the gold, in the compared spelling.
 
@@ -213,7 +209,7 @@ def _said(
         msgspec.structs.replace(document, mentions=_as_gold(found.mentions.get(document.id, ())))
         for document in gold.documents
     ]
-    return replace(found, mentions={document.id: document.mentions for document in spelling.of(documents)})
+    return replace(found, mentions={document.id: document.mentions for document in spelling(documents)})
 
 
 def _as_gold(mentions: Iterable[Any]) -> tuple[Any, ...]:

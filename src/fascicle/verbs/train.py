@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -62,9 +62,9 @@ def run(args: Options) -> int:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output) if args.output else None
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
-    shown = end_text(ended, recipe)
-    put({"folder": str(ended.folder), **ended.as_dict()}, shown.scores, as_json=args.json, ensure_ascii=True)
-    for line in shown.notes:
+    scores, notes = end_text(ended, recipe)
+    put({"folder": str(ended.folder), **ended.as_dict()}, scores, as_json=args.json, ensure_ascii=True)
+    for line in notes:
         say(line)
     return 0
 
@@ -193,24 +193,15 @@ def _confusion_lines(typing: TypingScores) -> list[str]:
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
 
-class EndText(NamedTuple):
-    """Text for the user.
-
-    Attributes:
-        scores: text for standard output.
-        notes: sentences for standard error.
-    """
-
-    scores: str
-    notes: tuple[str, ...]
-
-
-def end_text(ended: Ended, recipe: AnyRecipe) -> EndText:
+def end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
     """Returns the text for the end of a training.
 
     Args:
         ended: end of the run.
         recipe: of the run.
+
+    Returns:
+        The scores for standard output, and sentences for standard error.
     """
     from fascicle.training.distil.run import LayersFinished
     from fascicle.training.engine.events import Finished
@@ -222,20 +213,20 @@ def end_text(ended: Ended, recipe: AnyRecipe) -> EndText:
     match ended:
         case Finished():
             weak = isinstance(recipe, Recipe) and bool(recipe.distant)
-            return EndText(_recogniser(ended, weak=weak), tuple(_advice(ended)))
+            return _recogniser(ended, weak=weak), list(_advice(ended))
         case FilterFinished():
             use = f"fascicle combine meta PRED... --filter {folder} --texts FILE -o OUT uses it"
-            return EndText("\n".join(_filter(ended)) + "\n", (f"the filter is {folder}; {use}",))
+            return "\n".join(_filter(ended)) + "\n", [f"the filter is {folder}; {use}"]
         case LayersFinished():
             losses = ", ".join(f"{name} {value:.4f}" for name, value in ended.held_out.items())
             use = "model.encoder, teacher.encoder and student.encoder of a recipe may name it"
             scores = f"losses on held-out text (epoch {ended.epoch}): {losses}\n"
-            return EndText(scores, (f"the encoder is {ended.encoder}; {use}",))
+            return scores, [f"the encoder is {ended.encoder}; {use}"]
         case TyperFinished():
             model = folder / "model"
-            return EndText(_typer(ended), (f"the model is {model}; fascicle typer predict {model} uses it",))
+            return _typer(ended), [f"the model is {model}; fascicle typer predict {model} uses it"]
         case PretrainingFinished():
-            return EndText(_pretraining(ended), (f"the encoder is {folder / 'encoder'}; model.encoder names it",))
+            return _pretraining(ended), [f"the encoder is {folder / 'encoder'}; model.encoder names it"]
         case _:
             raise AssertionError(ended)
 
