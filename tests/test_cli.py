@@ -97,13 +97,13 @@ def test_the_module_runs() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"fascicle {fascicle.__version__}\n", "")
 
 
-@pytest.mark.parametrize("format", ["native", "xlsx"])
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, format: str) -> None:
+@pytest.mark.parametrize("form", ["native", "xlsx"])
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, form: str) -> None:
     path = tmp_path / "many.jsonl"
     path.write_text('{"text": "a text of some length"}\n' * 20_000, encoding="utf-8")
     read, write = os.pipe()
     os.close(read)
-    args = ("corpus", "convert", str(path), "--format", format)
+    args = ("corpus", "convert", str(path), "--format", form)
     with os.fdopen(write, "wb") as closed:
         done = process(*args, capture_output=False, stdout=closed, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (141, "")

@@ -23,11 +23,11 @@ from fascicle.formats.requests import ReadRequest
 from fascicle.formats.unread import fields_argument
 from fascicle.loading import load
 from fascicle.runtime.combination.rules import RuleRequest
+from fascicle.verbs.combine import TextsRequest
+from fascicle.verbs.compare import CompareSettings
+from fascicle.verbs.evaluate_links import LinkSettings
 from fascicle.verbs.messages import with_options
 from fascicle.verbs.tasks.calibrate import CalibrateSettings
-from fascicle.verbs.tasks.combine import TextsRequest
-from fascicle.verbs.tasks.compare import CompareSettings
-from fascicle.verbs.tasks.evaluate_links import LinkSettings
 
 WRONG: tuple[Any, ...] = (None, 3, ["x"], b"..", {}, 0.5, object())
 CALLS = {

@@ -15,6 +15,7 @@ import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -159,16 +160,18 @@ def api() -> str:
 
 
 def tasks() -> str:
-    """The functions behind the commands, with the text of their docstrings."""
+    """The functions behind the commands and their requests, with the text of their docstrings."""
     parts = []
     for module in pkgutil.iter_modules(fascicle.verbs.__path__, "fascicle.verbs."):
         found = vars(importlib.import_module(module.name))
         helps = " ".join(inspect.getdoc(one) or "" for one in found.values() if inspect.isclass(one))
         for name, value in sorted(found.items()):
-            own = inspect.isfunction(value) and value.__module__ == module.name
-            if own and (hasattr(value, "__wrapped__") or f"``{module.name}.{name}(" in helps):
-                shown = f"```{{eval-rst}}\n.. autofunction:: {module.name}.{name}\n```"
-                parts.append(f"## `{module.name}.{name}`\n\n{shown}")
+            place = f"{module.name}.{name}"
+            is_task = inspect.isfunction(value) and (hasattr(value, "__wrapped__") or f"``{place}(" in helps)
+            is_request = inspect.isclass(value) and is_dataclass(value) and not name.startswith("_")
+            if (is_task or is_request) and value.__module__ == module.name:
+                how = f"autofunction:: {place}" if is_task else f"autoclass:: {place}\n   :members:"
+                parts.append(f"## `{place}`\n\n```{{eval-rst}}\n.. {how}\n```")
     for room in (fascicle.verbs.tasks, fascicle.evaluation.systems):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
             shown = f"```{{eval-rst}}\n.. automodule:: {module.name}\n   :members:\n   :show-inheritance:\n```"

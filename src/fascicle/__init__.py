@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from fascicle.serving.client.clients import AsyncClient, Client
     from fascicle.terms.abbreviations.finder import find_abbreviations
     from fascicle.training.run import train_recipe as train
+    from fascicle.verbs.combine import combine
+    from fascicle.verbs.compare import compare
     from fascicle.verbs.corpus_check import check
+    from fascicle.verbs.evaluate_links import evaluate_links
     from fascicle.verbs.export import export
     from fascicle.verbs.link import link
     from fascicle.verbs.tasks.annotate import annotate
     from fascicle.verbs.tasks.calibrate import calibrate
-    from fascicle.verbs.tasks.combine import combine
-    from fascicle.verbs.tasks.compare import compare
     from fascicle.verbs.tasks.evaluate import evaluate
-    from fascicle.verbs.tasks.evaluate_links import evaluate_links
 
 __version__ = VERSION
 
@@ -71,13 +71,11 @@ __all__ = [
 
 _LATE: Final = MappingProxyType(
     {
+        **{verb: f"fascicle.verbs.tasks.{verb}:{verb}" for verb in ("annotate", "calibrate", "evaluate")},
         **{
-            verb: f"fascicle.verbs.tasks.{verb}:{verb}"
-            for verb in ("annotate", "calibrate", "combine", "compare", "evaluate", "evaluate_links")
+            verb: f"fascicle.verbs.{verb}:{verb}" for verb in ("combine", "compare", "evaluate_links", "export", "link")
         },
         "check": "fascicle.verbs.corpus_check:check",
-        "export": "fascicle.verbs.export:export",
-        "link": "fascicle.verbs.link:link",
         **{
             name: f"fascicle.core.document:{name}"
             for name in ("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention")

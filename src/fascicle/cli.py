@@ -29,8 +29,7 @@ from typing import Final
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import configure
-from fascicle.verbs.parsing import Parser, add_command, commands_of, parse
+from fascicle.verbs.parsing import Parser, add_command, commands_of, configure, parse
 from fascicle.verbs.process import EndedError, ended_cleanly, hushed, open_streams, uncollected
 from fascicle.version import VERSION
 

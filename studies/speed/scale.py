@@ -40,7 +40,7 @@ from typing import Any
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.pipeline.running.run import Run
-from fascicle.pipeline.workers.memory import own_mebibytes
+from fascicle.pipeline.workers.child import own_mebibytes
 from studies.common import result, write_result
 from studies.speed.killed_runs import children
 from studies.speed.runs import slope, texts

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.errors import UsageError
-from fascicle.pipeline.opening import PipelineOpener
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.settings.pipeline import Shards
 
 TEXT = "Aspirin at rest, and lithium."

@@ -24,7 +24,7 @@ from fascicle.training.run import run_recipe
 from fascicle.training.typer.data import TaughtSpans, typer_data
 from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
 from fascicle.training.typer.scores import GivenMention, distributions_of, given_mentions
-from fascicle.verbs.trained_text import typing_text
+from fascicle.verbs.train import typing_text
 
 _TEXT = "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
 WORDS = tuple(_TEXT.split())

@@ -16,8 +16,8 @@ from tests.support.packs import REAL_PARTS, build_small
 import fascicle
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
+from fascicle.verbs.evaluate_links import LinkSettings, evaluate_links
 from fascicle.verbs.linker import fit_folder
-from fascicle.verbs.tasks.evaluate_links import LinkSettings, evaluate_links
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
 from fascicle.formats import write
 from fascicle.verbs.tasks.evaluate import evaluate
-from fascicle.verbs.tasks.gates import Gate, results_of
+from fascicle.verbs.tasks.report import Gate, results_of
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

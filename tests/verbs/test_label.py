@@ -222,7 +222,7 @@ def test_an_exclusion_list_is_honoured(cli: Cli, names: Path, tmp_path: Path) ->
     corpus = written(tmp_path / "raw.jsonl", raw)
     test = written(tmp_path / "test.jsonl", [Document(id="t", text=raw[3].text)])
     request = CheckRequest(parts=(("test", str(test)),), against=(str(corpus),))
-    rows = examined(request).examination.exclusions
+    rows = examined(request)[0].exclusions
     assert [row.document for row in rows] == ["d3"]
     write_exclusions(tmp_path / "list.tsv", rows)
     out = tmp_path / "x.labels"

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from fascicle.verbs.options import Overwrite, add_options, called, first_given, option
-from fascicle.verbs.parsing import Parser, parse, positive
-from fascicle.verbs.places import ROLES, reads, writes
+from fascicle.verbs.options import ROLES, Overwrite, called, first_given, option, positive, reads, writes
+from fascicle.verbs.parsing import Parser, add_options, parse
 
 
 class Group:

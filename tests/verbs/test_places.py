@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import build_parser, main
+from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import OutputError
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.verbs.linker import fit_folder
-from fascicle.verbs.places import ROLES, Inputs, fills, reads, writes
+from fascicle.verbs.options import ROLES, fills, reads, writes
 from fascicle.verbs.tasks.index_build import build_pack
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"

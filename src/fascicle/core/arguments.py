@@ -29,6 +29,7 @@ _NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Document)
 _WORDS: Final[Mapping[Any, str]] = types.MappingProxyType(
     {bool: "True or False", int: "an int", float: "a number", str: "a str", os.PathLike: "a path", type(None): "None"}
 )
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -72,6 +73,11 @@ def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str
     paths = list(given)
     _check(paths, list[str | os.PathLike[str]], name)
     return tuple(os.fspath(path) for path in paths)
+
+
+def listed(given: Paths, *, name: str = "files") -> tuple[str, ...]:
+    """Returns the paths of an argument that may be one path or several; ``name`` is that of the argument."""
+    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else paths_in(given, name=name)
 
 
 def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:

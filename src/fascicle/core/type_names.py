@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from fascicle.core.wording import folded
 from fascicle.errors import RecipeError
-from fascicle.settings.plain import toml_values
+from fascicle.settings.recipes.strict import toml_values
 
 
 @dataclass(frozen=True, kw_only=True)

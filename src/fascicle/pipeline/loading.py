@@ -1,36 +1,31 @@
-"""Loading of a ``pipeline.toml`` as a pipeline: the table of kinds of steps, and a function that opens each."""
+"""Loading of a ``pipeline.toml`` as a pipeline, or of a model as one, in any process; what opens each kind of step."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
+from fascicle.errors import UsageError
+from fascicle.linking.opening import Linking, find
+from fascicle.loading import given_out, load, load_filter, load_typer, load_whole, own_names
+from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.steps import Own
-from fascicle.settings.pipeline import PipelineSettings, read_pipeline
-from fascicle.settings.steps import (
-    AbbreviationsStep,
-    ChoiceStep,
-    CombineStep,
-    CoordinationStep,
-    DictionaryStep,
-    DropStep,
-    FilterStep,
-    LinkStep,
-    PluginStep,
-    PreferStep,
-    ProcessStep,
-    RecogniserStep,
-    RulesStep,
-    StepSettings,
-    TyperStep,
-    VariantsStep,
-)
+from fascicle.runtime.combination.rules import RuleRequest
+from fascicle.runtime.places import is_shipped, packs_of
+from fascicle.settings import steps as kinds
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
+from fascicle.settings.pipeline import Limits, PipelineSettings, Shards, is_pipeline, read_pipeline
+from fascicle.settings.recognition import Case, RecognitionSettings
+from fascicle.terms.abbreviations.finder import AbbreviationFinder
+from fascicle.text.annotator import Annotator
+from fascicle.text.segment import segmenter
 
 
 def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
@@ -48,12 +43,12 @@ def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
 
 def opened(settings: PipelineSettings) -> Pipeline:
     """Opens the pipeline of settings; see `open_pipeline`."""
-    steps: list[Any] = []
+    made: list[Any] = []
     try:
         for kind, step in settings.steps:
-            steps.append(OPENERS[kind](step, settings))
+            made.append(OPENERS[kind](step, settings))
         pipeline = Pipeline(
-            steps,
+            made,
             name=settings.name,
             segmenter=settings.segmenter,
             keep_cut=settings.keep_cut,
@@ -62,17 +57,14 @@ def opened(settings: PipelineSettings) -> Pipeline:
         )
         pipeline.check(settings.answers)
     except BaseException:
-        for one in steps:
+        for one in made:
             if hasattr(one, "close"):
                 one.close()
         raise
     return pipeline
 
 
-def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.loading import load
-    from fascicle.pipeline.steps import MENTIONS, Recognise
-
+def _recogniser(settings: kinds.RecogniserStep, pipeline: PipelineSettings) -> Any:
     predictor: Any = load(
         settings.model,
         also=settings.also,
@@ -82,117 +74,97 @@ def _recogniser(settings: RecogniserStep, pipeline: PipelineSettings) -> Any:
         only=settings.only,
         threshold=settings.min_score,
     )
-    return Recognise(name=settings.name, predictor=predictor, gives=MENTIONS, fingerprint=predictor.fingerprint)
+    return steps.Recognise(
+        name=settings.name, predictor=predictor, gives=steps.MENTIONS, fingerprint=predictor.fingerprint
+    )
 
 
-def _dictionary(settings: DictionaryStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import LINKED, MENTIONS, Recognise
-    from fascicle.settings.recognition import RecognitionSettings
+def _dictionary(settings: kinds.DictionaryStep, pipeline: PipelineSettings) -> Any:
     from fascicle.terms.pack.pack import Pack
     from fascicle.terms.recognising import PackRecogniser
 
     chosen = {name: getattr(settings, name) for name in RecognitionSettings.__struct_fields__}
     predictor = PackRecogniser({settings.name: Pack.open(settings.pack)}, settings=RecognitionSettings(**chosen))
-    gives = LINKED if settings.links else MENTIONS
-    return Recognise(name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint)
+    gives = steps.LINKED if settings.links else steps.MENTIONS
+    return steps.Recognise(name=settings.name, predictor=predictor, gives=gives, fingerprint=predictor.fingerprint)
 
 
-def _abbreviations(settings: AbbreviationsStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.terms.abbreviations.finder import AbbreviationFinder
-
-    return Own(AbbreviationFinder(), name=settings.name)
+def _abbreviations(settings: kinds.AbbreviationsStep, pipeline: PipelineSettings) -> Any:
+    return steps.Own(AbbreviationFinder(), name=settings.name)
 
 
-def _variants(settings: VariantsStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import LINKED, Recognise
+def _variants(settings: kinds.VariantsStep, pipeline: PipelineSettings) -> Any:
     from fascicle.terms.variants.recogniser import VariantRecogniser
 
     predictor = VariantRecogniser(settings.name)
-    return Recognise(name=settings.name, predictor=predictor, gives=LINKED, fingerprint=predictor.fingerprint)
+    return steps.Recognise(
+        name=settings.name, predictor=predictor, gives=steps.LINKED, fingerprint=predictor.fingerprint
+    )
 
 
-def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.linking.opening import find
-
-    return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
+def _link(settings: kinds.LinkStep, pipeline: PipelineSettings) -> Any:
+    return steps.Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
 
 
-def _coordination(settings: CoordinationStep, pipeline: PipelineSettings) -> Any:
+def _coordination(settings: kinds.CoordinationStep, pipeline: PipelineSettings) -> Any:
     from fascicle.linking.coordination import Coordination
-    from fascicle.linking.opening import find
-    from fascicle.pipeline.steps import fingerprint_of
 
-    linker, mark = find(settings.linker, settings.packs).opened(), _told(settings, fingerprint_of)
+    linker, mark = find(settings.linker, settings.packs).opened(), _told(settings)
     return Coordination(settings.name, linker, sources=settings.sources, known=settings.known, fingerprint=mark)
 
 
-def _combine(settings: CombineStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import Combine, fingerprint_of
-    from fascicle.runtime.combination.rules import RuleRequest
-
+def _combine(settings: kinds.CombineStep, pipeline: PipelineSettings) -> Any:
     request = RuleRequest(name=settings.rule, k=settings.k, weights=settings.weights or None, threshold=settings.share)
     rule = request.rule()
     rule.check(len(settings.sources))
-    return Combine(name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings, fingerprint_of))
+    return steps.Combine(name=settings.name, layers=settings.sources, rule=rule, fingerprint=_told(settings))
 
 
-def _filter(settings: FilterStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.loading import load_filter
-    from fascicle.pipeline.steps import Filter, fingerprint_of
-
+def _filter(settings: kinds.FilterStep, pipeline: PipelineSettings) -> Any:
     judge = load_filter(settings.filter, threads=settings.threads)
-    mark = fingerprint_of(settings.sources, msgspec.json.encode(judge.manifest).decode())
-    return Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
+    mark = _told(judge.manifest, settings.sources)
+    return steps.Filter(name=settings.name, layers=settings.sources, judge=judge, fingerprint=mark)
 
 
-def _typer(settings: TyperStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.loading import load_typer
-    from fascicle.pipeline.steps import Type, fingerprint_of
-
+def _typer(settings: kinds.TyperStep, pipeline: PipelineSettings) -> Any:
     typer = load_typer(settings.typer, threads=settings.threads)
-    mark = fingerprint_of(settings.sources, msgspec.json.encode(typer.manifest).decode())
-    return Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
+    mark = _told(typer.manifest, settings.sources)
+    return steps.Type(name=settings.name, layers=settings.sources, typer=typer, fingerprint=mark)
 
 
-def _rules(settings: RulesStep, pipeline: PipelineSettings) -> Any:
+def _rules(settings: kinds.RulesStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.rules import Rules
-    from fascicle.pipeline.steps import fingerprint_of
-    from fascicle.text.segment import segmenter
 
-    mark = _told(settings, fingerprint_of)
+    mark = _told(settings)
     return Rules(settings.name, settings.rules, segmenter=segmenter(pipeline.segmenter), fingerprint=mark)
 
 
-def _choice(settings: ChoiceStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.steps import Choice, fingerprint_of
-
-    return Choice(
+def _choice(settings: kinds.ChoiceStep, pipeline: PipelineSettings) -> Any:
+    return steps.Choice(
         name=settings.name,
         layers=settings.sources,
         keep=settings.keep,
         types=settings.types,
-        fingerprint=_told(settings, fingerprint_of),
+        fingerprint=_told(settings),
     )
 
 
-def _changing(settings: DropStep | PreferStep, pipeline: PipelineSettings) -> Any:
+def _changing(settings: kinds.DropStep | kinds.PreferStep, pipeline: PipelineSettings) -> Any:
     """Makes a step that changes mentions of given layers by its settings alone."""
-    from fascicle.pipeline.steps import Drop, Prefer, fingerprint_of
-
-    sources, mark = frozenset(settings.sources), _told(settings, fingerprint_of)
-    if isinstance(settings, DropStep):
-        return Drop(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
-    return Prefer(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
+    sources, mark = frozenset(settings.sources), _told(settings)
+    if isinstance(settings, kinds.DropStep):
+        return steps.Drop(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
+    return steps.Prefer(name=settings.name, drops=sources, settings=settings, fingerprint=mark)
 
 
-def _plugin(settings: PluginStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.pipeline.apart import PluggedStep
+def _plugin(settings: kinds.PluginStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.pipeline.process import PluggedStep
 
     given = PluggedStep(plugin=settings.plugin, name=settings.name, options=settings.options, folder=pipeline.folder)
     return given.opened(settings)
 
 
-def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:
+def _process(settings: kinds.ProcessStep, pipeline: PipelineSettings) -> Any:
     from fascicle.pipeline.process import ProcessStep as Program
 
     program, *arguments = (part.replace("{folder}", pipeline.folder) for part in settings.command)
@@ -202,8 +174,8 @@ def _process(settings: ProcessStep, pipeline: PipelineSettings) -> Any:
     return Program(settings.name, command, seconds=settings.seconds, longest=settings.longest << 20, memory=memory)
 
 
-def _told(settings: StepSettings, hashed: Callable[..., str]) -> str:
-    return hashed(msgspec.json.encode(settings).decode())
+def _told(settings: msgspec.Struct, *sources: tuple[str, ...]) -> str:
+    return steps.fingerprint_of(*sources, msgspec.json.encode(settings).decode())
 
 
 # What opens each kind of step; the settings of each are in `fascicle.settings.steps.STEPS`. A new kind of step has a
@@ -227,3 +199,101 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "process": _process,
     }
 )
+
+
+def _from_anywhere(given: str) -> str:
+    """Returns what opens the same from any folder: a whole path, or the name of what is shipped or a plug-in."""
+    there = Path(given).expanduser()
+    return str(there.resolve()) if there.exists() and not is_shipped(given) else given
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineOpener:
+    """Opener of a pipeline, callable in any process.
+
+    Attributes:
+        given: a pipeline, or what `fascicle.load` takes.
+        link: linker of a model, as `fascicle.load` takes it.
+        also: names beside a model, as `fascicle.load` takes them.
+        case: in which capitals names are found, as `fascicle.load` takes it.
+    """
+
+    given: str
+    link: str | None = AUTO
+    also: tuple[str, ...] = ()
+    case: Case = "auto"
+
+    def from_anywhere(self) -> PipelineOpener:
+        """Returns the same opener, with paths that hold in any folder; see `refuse_names` too."""
+        self.refuse_names()
+        return replace(self, given=_from_anywhere(self.given), also=tuple(map(_from_anywhere, self.also)))
+
+    def refuse_names(self) -> None:
+        """Refuses own names beside a pipeline.
+
+        Raises:
+            UsageError: see above.
+        """
+        if self.also and self.is_pipeline:
+            raise UsageError(
+                f"the argument also is for models, and {self.given} is a pipeline; give a model such as "
+                f"biomed, or write also = {json.dumps(self.also)} into the step recogniser of a pipeline of your own"
+            )
+
+    @property
+    def is_pipeline(self) -> bool:
+        """True if this is a pipeline, false if it is a model."""
+        return is_pipeline(self.given)
+
+    @property
+    def limits(self) -> Limits:
+        """Limits for a batch and a worker."""
+        return read_pipeline(self.given).limits if self.is_pipeline else Limits()
+
+    @property
+    def shards(self) -> Shards:
+        """Limits for a shard of a run."""
+        return read_pipeline(self.given).shards if self.is_pipeline else Shards()
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Example texts: those of the pipeline with known answers."""
+        return tuple(one.text for one in read_pipeline(self.given).answers) if self.is_pipeline else ()
+
+    def __call__(self) -> Pipeline:
+        """Opens the pipeline.
+
+        Raises:
+            FascicleError: it cannot be opened.
+        """
+        if self.is_pipeline:
+            return open_pipeline(self.given)
+        bare = self.link is None and packs_of((self.given,))
+        recognition = RecognitionSettings(links=False) if bare else None
+        names = own_names(self.also, case=self.case, links=self.link is not None)
+        model = given_out(load_whole(self.given, threads=1, recognition=recognition, case=self.case), also=names)
+        gives = steps.LINKED if "links" in model.gives else steps.MENTIONS
+        step = steps.Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
+        finder, linker = AbbreviationFinder(), self._linker(model)
+        linking = [] if linker is None else [steps.Own(finder, name="abbreviations"), steps.Own(linker, name="link")]
+        return Pipeline([step, *linking], name=self.name, segmenter=model.segmenter)
+
+    def _linker(self, model: Annotator) -> Linking | None:
+        """Returns the linker for the mentions of a model, or ``None``."""
+        is_asked = self.link is not None and self.link != AUTO
+        if self.link is None or (not is_asked and (model.links or not shipped_linkers())):
+            return None
+        name = self.link if is_asked else DEFAULT_LINKER
+        found = find(name)
+        if found.covered(model.types):
+            return found.opened()
+        if is_asked:
+            raise UsageError(f"the packs of the linker {name} have no concepts of the types of {model.name}")
+        return None
+
+    @property
+    def name(self) -> str:
+        """Name under which the pipeline is served."""
+        if self.is_pipeline:
+            return read_pipeline(self.given).name
+        return Path(self.given).expanduser().name if os.sep in self.given else self.given

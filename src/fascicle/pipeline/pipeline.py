@@ -24,26 +24,22 @@ _CUTS: Final = frozenset({"sentences", "words"})
 class _Cut:
     """Segmentation of a text into sentences and words, which all steps share."""
 
-    parts: frozenset[str]
+    gives: frozenset[str]
     segmenter: str
     name: str = CUT
     needs: frozenset[str] = frozenset()
     drops: frozenset[str] = frozenset()
 
     @property
-    def gives(self) -> frozenset[str]:
-        return self.parts
-
-    @property
     def fingerprint(self) -> str:
-        return f"{self.segmenter} {sorted(self.parts)}"
+        return f"{self.segmenter} {sorted(self.gives)}"
 
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         rules = segmenter(self.segmenter)
         for one in documents:
             yield Patch(
-                sentences=rules.sentences(one.text) if "sentences" in self.parts and one.sentences is None else None,
-                words=rules.words(one.text) if "words" in self.parts and one.words is None else None,
+                sentences=rules.sentences(one.text) if "sentences" in self.gives and one.sentences is None else None,
+                words=rules.words(one.text) if "words" in self.gives and one.words is None else None,
             )
 
 
@@ -116,7 +112,7 @@ class Pipeline:
                 )
         segmenter(self.segmenter)
         parts = _CUTS - {part for step in steps for part in step.gives}
-        steps = (_Cut(parts=frozenset(parts), segmenter=self.segmenter), *steps)
+        steps = (_Cut(gives=frozenset(parts), segmenter=self.segmenter), *steps)
         _check_parts(steps, frozenset(self.given), self.name)
         _check_layers(steps, known=None if "mentions" in self.given else set(), origin=self.name)
         object.__setattr__(self, "steps", steps)

@@ -166,21 +166,30 @@ class Type(_Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drop:
-    """Drops mentions of some layers.
+class _Changing:
+    """Step that drops or replaces mentions of some layers, and adds none.
 
     Attributes:
         name: of the step.
         drops: sources.
-        settings: conditions that a dropped mention meets.
     """
 
     name: str
     drops: frozenset[str]
-    settings: DropStep
     fingerprint: str = ""
     gives: frozenset[str] = frozenset()
-    sources: frozenset[str] = field(default=frozenset())
+    sources: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop(_Changing):
+    """Drops mentions of some layers.
+
+    Attributes:
+        settings: conditions that a dropped mention meets.
+    """
+
+    settings: DropStep
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
@@ -208,22 +217,15 @@ class Drop:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prefer:
+class Prefer(_Changing):
     """Keeps the links of mentions in the first of some vocabularies that they have.
 
     Attributes:
-        name: of the step.
-        drops: sources.
         settings: vocabularies, and the types of mentions that change.
     """
 
-    name: str
-    drops: frozenset[str]
     settings: PreferStep
-    fingerprint: str = ""
     needs: frozenset[str] = LINKED
-    gives: frozenset[str] = frozenset()
-    sources: frozenset[str] = field(default=frozenset())
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""

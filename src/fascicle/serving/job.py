@@ -130,7 +130,7 @@ def _documents(order: JobOrder) -> Iterator[Document]:
     shards = folder.manifest(MANIFEST).shards
     for one in folder.done(shards):
         if one.done:
-            yield from read(folder.at(one.part.name), format="jsonl")
+            yield from read(folder.place.at(one.part.name), format="jsonl")
 
 
 def _ended(totals: Totals, losses: dict[str, int]) -> Ended:

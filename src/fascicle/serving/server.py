@@ -18,7 +18,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fascicle.errors import FascicleError, UsageError
-from fascicle.pipeline.opening import PipelineOpener
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.serving.app import app_of
 from fascicle.serving.log import LogRateLimiter, log
 from fascicle.serving.log import Server as ServerLog

@@ -1,10 +1,11 @@
-"""Base class of all settings, their number types, and the descriptions of their patterns.
+"""Base class of all settings, their number types, and the descriptions of their patterns and attributes.
 
 Error messages describe a pattern in words, and never show a regular expression.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -134,3 +135,14 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
     def places(self) -> dict[str, str]:
         """Returns the paths of ``files``, and those without influence on the result, such as that of a copy."""
         return self.files()
+
+
+def meanings_of(kind: type) -> dict[str, str]:
+    """Returns the description of each attribute; those of the class replace those of its bases."""
+    found: dict[str, str] = {}
+    for one in kind.__mro__:
+        listed = inspect.cleandoc(one.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
+        listed = re.split(r"^\S", listed, maxsplit=1, flags=re.MULTILINE)[0]
+        for name, text in re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", listed, re.MULTILINE):
+            found.setdefault(name, " ".join(text.split()))
+    return found

@@ -29,7 +29,7 @@ import msgspec
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import Settings, place_of
-from fascicle.settings.plain import toml_values
+from fascicle.settings.recipes.strict import toml_values
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
 MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"description": 1000, "keyword": 100, "example": 600})

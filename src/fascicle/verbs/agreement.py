@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
-from fascicle.evaluation.reports.table import UNDEFINED, aligned_rows, percent
+from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
 from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import first_given
 from fascicle.verbs.shared import reading_of
-from fascicle.verbs.tasks.evaluate import Given, Gold, gold_of, names_of, predictions_of, refuse_stdin_twice
+from fascicle.verbs.tasks import evaluate as scoring
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class Agreed:
 
     numbers: Agreement
     names: tuple[str, str]
-    gold: Gold
+    gold: scoring.Gold
     layers: tuple[Mapping[str, Sequence[Mention]], ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -67,7 +65,7 @@ class AgreedAll:
 
 
 @checked
-def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> Agreed:
+def agree(first: scoring.Given, second: scoring.Given, *, events: EventCounts | None = None) -> Agreed:
     """Measures the agreement of two annotators.
 
     Args:
@@ -80,15 +78,15 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
         InputError: a file that cannot be read, other texts, or a document that only one side annotated.
     """
     events = events or EventCounts()
-    refuse_stdin_twice(first, second)
-    gold = gold_of(first, events=events)
+    scoring.refuse_stdin_twice(first, second)
+    gold = scoring.gold_of(first, events=events)
     own = gold.predictions()
-    found = on_documents_of(own, predictions_of(second, events=events))
+    found = on_documents_of(own, scoring.predictions_of(second, events=events))
     sources = own.sources
     ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
     found.check(gold.documents)
     theirs, notes = _of_the_same(ours, found, path=gold.path)
-    names = names_of([gold.path, found.path])
+    names = scoring.names_of([gold.path, found.path])
     return Agreed(
         numbers=agreement(gold.documents, ours, theirs),
         names=(names[0], names[1]),
@@ -99,7 +97,7 @@ def agree(first: Given, second: Given, *, events: EventCounts | None = None) -> 
 
 
 @checked
-def agree_all(sides: Sequence[Given], *, events: EventCounts | None = None) -> AgreedAll:
+def agree_all(sides: Sequence[scoring.Given], *, events: EventCounts | None = None) -> AgreedAll:
     """Measures the agreement of several annotators: of each pair, and of all.
 
     Args:
@@ -143,25 +141,9 @@ def _of_the_same(
     return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
 
 
-_NO_MEANING = (
-    "report",
-    "train",
-    "train_where",
-    "unreachable_for",
-    "model",
-    "distributions",
-    "threads",
-    "interval",
-    "allow_missing",
-    "types",
-    "gold_column",
-    "pred_column",
-    "links",
-    "linker",
-    "pack",
-    "prefix",
-    "at_least",
-    "pipeline",
+_NO_MEANING: Final = (
+    "report train train_where unreachable_for model distributions threads interval allow_missing types gold_column "
+    "pred_column links linker pack prefix at_least pipeline"
 )
 
 
@@ -169,7 +151,7 @@ def run_agreement(args: Any) -> int:
     """Runs the comparison; returns the exit code."""
     if not args.files:
         raise UsageError("agreement is between annotations of the same documents, and one file was given; give two")
-    if given := first_given(args, _NO_MEANING):
+    if given := first_given(args, _NO_MEANING.split()):
         option = {"--types": "--type"}.get(given, given)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
     first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
@@ -178,16 +160,14 @@ def run_agreement(args: Any) -> int:
     others = [PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files]
     found = agree_all([first, *others], events=tally.account.events)
     tally.say(verbose=args.verbose)
-    for note in dict.fromkeys(note for one in found.pairs for note in one.notes):
-        say(f"note: {note}")
+    say_notes(dict.fromkeys(note for one in found.pairs for note in one.notes))
     pair, unit = found.pairs[0], unit_of(found.pairs[0].gold.documents)
-    if args.json:
-        value = {"names": list(pair.names)} | pair.numbers.as_dict() if len(others) == 1 else found.as_dict()
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
-    elif len(others) == 1:
-        sys.stdout.write(shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit))
+    if len(others) == 1:
+        value = {"names": list(pair.names)} | pair.numbers.as_dict()
+        text = shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
     else:
-        sys.stdout.write(shown_all(found, by_type=args.by_type, unit=unit))
+        value, text = found.as_dict(), shown_all(found, by_type=args.by_type, unit=unit)
+    put(value, text, as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 
@@ -209,7 +189,7 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
     words.append(_line("any type", found.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
-    return "\n\n".join([_drawn(mentions), _drawn(words), _drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
+    return "\n\n".join([drawn(mentions), drawn(words), drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
 
 
 def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
@@ -226,7 +206,7 @@ def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document")
     alphas += [(name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type]
     alphas.append(("any type", *_cells(found.alphas[None])))
     numbers = found.pairs[0].numbers
-    return "\n\n".join([_drawn(rows), _drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
+    return "\n\n".join([drawn(rows), drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
 
 
 def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:
@@ -238,11 +218,6 @@ def _cells(number: Number) -> tuple[str, str]:
     if number.low is None:
         return percent(number.value), UNDEFINED
     return percent(number.value), f"{percent(number.low)} to {percent(number.high)}"
-
-
-def _drawn(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = aligned_rows(rows)
-    return "\n".join(line.rstrip() for line in (head, "-" * len(head), *rest))
 
 
 def _notes(found: Agreement, unit: str) -> list[str]:

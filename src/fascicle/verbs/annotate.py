@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fascicle.core.progress import progress
 from fascicle.core.wording import counted
@@ -19,18 +19,13 @@ from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
 from fascicle.settings.recognition import Case, RecognitionSettings
+from fascicle.text.annotator import Annotator
+from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Threads, called, option
-from fascicle.verbs.parsing import StoreOnce, number
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import Overwrite, Threads, called, fills, number, option, reads
 from fascicle.verbs.process import uncollected
-from fascicle.verbs.shared import CASE, ENDS, Colour, Reading, StrictWriting, output_format, reading_of, writing_of
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
-
 
 _MODEL = (
     "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each row), a "
@@ -66,7 +61,7 @@ def _threshold(text: str) -> float | dict[str, float]:
     return {kind.strip(): _share(value) for kind, _, value in (pair.rpartition("=") for pair in text.split(","))}
 
 
-class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
+class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading):
     """Options of ``fascicle annotate``.
 
     In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
@@ -91,22 +86,22 @@ class Options(Colour, Threads, Overwrite, StrictWriting, Reading):
     text: list[str] = option("--text TEXT ...")
     model: list[str] = option("--model MODEL ...", reads, help=_MODEL)
     also: list[str] = option("--also NAMES ...", reads, help=_ALSO)
-    case: Case = CASE
+    case: Case = shared.CASE
     types: str | None = option("--types TYPES.toml", reads)
     only: list[str] = option("--only TYPE,...", _names, action="extend", default=[])
     threshold: float | dict[str, float] | None = option("--threshold --min-score X", _threshold, help=_SCORE)
-    ends: Ends | None = ENDS
+    ends: Ends | None = shared.ENDS
     nested: bool = option("--nested")
     output: str | None = option("-o --output OUTPUT", fills)
     resume: bool = option("--resume")
-    format: str | None = output_format("text on a terminal, by the suffix of the output, else jsonl")
+    format: str | None = shared.output_format("text on a terminal, by the suffix of the output, else jsonl")
     json: bool = option("--json")
     segments: bool = option("--segments")
     abbreviations: bool = option("--abbreviations")
     variants: bool = option("--variants")
     link: list[str] = option("--link LINKER ?", reads, action="append", const=DEFAULT_LINKER, default=[], help=_LINK)
     no_link: bool = option("--no-link")
-    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
+    ontology: str = shared.ONTOLOGY
 
 
 def run(args: Options) -> int:
@@ -139,7 +134,7 @@ def _request_of(args: Options) -> AnnotateRequest:
                 f"--link, or write --link={DEFAULT_LINKER}"
             )
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
-    writing = writing_of(args)
+    writing = shared.writing_of(args)
     shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
     options = replace(writing.options, title=len(args.text) != 1)
     form = "jsonl" if args.json else "text" if shown else writing.format
@@ -147,7 +142,7 @@ def _request_of(args: Options) -> AnnotateRequest:
         AnnotateRequest,
         args,
         texts=tuple(args.text),
-        reading=reading_of(args),
+        reading=shared.reading_of(args),
         writing=replace(writing, format=form, options=options),
         link=None if args.no_link else tuple(args.link) or AUTO,
         also_read=(args.types,) if args.types else (),

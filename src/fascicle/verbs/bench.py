@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from fascicle.core.wording import counted
-from fascicle.verbs.messages import say, with_options
-from fascicle.verbs.options import THREADS, Declared, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.messages import put, say, with_options
+from fascicle.verbs.options import THREADS, Declared, called, fills, option, positive, reads
 from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
 
 if TYPE_CHECKING:
@@ -51,10 +47,10 @@ def run(args: Options) -> int:
     """Runs the grid; returns the exit code."""
     settings = called(BenchSettings, args, tiers=tuple(args.tier))
     if args.listed:
-        sys.stdout.write(_listed(runs_of(args.grid, settings), as_json=args.json))
-        return 0
+        planned = runs_of(args.grid, settings)
+        return put([_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True)
     done = bench(args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None)
-    sys.stdout.write(_as_json(done) if args.json else _as_text(done.rows))
+    put(_value(done), _as_text(done.rows), as_json=args.json, ensure_ascii=True)
     return _said_ends(done)
 
 
@@ -67,9 +63,9 @@ def _said_ends(done: Benched) -> int:
     return 3 if done.failed else 0
 
 
-def _as_json(done: Benched) -> str:
+def _value(done: Benched) -> dict[str, Any]:
     states = [row["state"] for row in done.rows]
-    value = {
+    return {
         "grid": done.grid,
         "results": str(done.results),
         "done": sum(state in ("done", "trained", "collected") for state in states),
@@ -77,7 +73,6 @@ def _as_json(done: Benched) -> str:
         "failed": done.failed,
         "runs": done.rows,
     }
-    return json.dumps(value) + "\n"
 
 
 def _as_text(rows: Sequence[dict[str, Any]]) -> str:
@@ -101,15 +96,13 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _listed(planned: Sequence[Planned], *, as_json: bool) -> str:
+def _row(found: Planned) -> dict[str, Any]:
+    row = {"run": found.run.name, "tier": found.run.tier, "hash": found.hash, "state": found.state}
+    return row | {"stale": bool(found.stale)} | ({"reason": found.problem} if found.problem else {})
+
+
+def _listed(planned: Sequence[Planned]) -> str:
     """Returns a list of all runs with tier, hash and progress."""
-    if as_json:
-        rows = [
-            {"run": p.run.name, "tier": p.run.tier, "hash": p.hash, "state": p.state, "stale": bool(p.stale)}
-            | ({"reason": p.problem} if p.problem else {})
-            for p in planned
-        ]
-        return json.dumps(rows) + "\n"
     return _aligned(
         [("run", "tier", "hash", "state"), *((p.run.name, p.run.tier, p.hash[:12], _state(p)) for p in planned)]
     )

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import lines_of
-from fascicle.evaluation.reports.table import aligned_rows, percent
+from fascicle.evaluation.calibration.fitting import Stage, Target
+from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.runtime.places import as_path
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, option
-from fascicle.verbs.parsing import number
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say, say_notes
+from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, number, option, reads, writes
 from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
 from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
 from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
-
-if TYPE_CHECKING:
-    from fascicle.evaluation.calibration.fitting import Stage
 
 _OPTIMISTIC = (
     "These numbers are of the documents that all of it was fitted on, so they are optimistic; score the new model on "
@@ -81,22 +74,20 @@ def run(args: Options) -> int:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
     gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
-    watch = partial(with_progress, quiet=False)
-    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": watch}
+    how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": with_progress}
     made: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
             raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
         how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
         made = found = called(calibrate_documents, args, **how)
-        said = _documents_as_json(found) if args.json else _documents_as_text(found, args.gold)
+        value, text = _documents_value(found), _documents_as_text(found, args.gold)
     else:
         made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
-        said = _as_json(fitted) if args.json else _as_text(fitted, args.gold[0])
+        value, text = _value(fitted), _as_text(fitted, args.gold[0])
     tally.say(verbose=args.verbose)
-    for note in made.notes:
-        say(f"note: {note}")
-    sys.stdout.write(said)
+    say_notes(made.notes)
+    put(value, text, as_json=args.json)
     say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
 
@@ -106,14 +97,13 @@ def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
     return "\n".join([head, "", *lines_of(made.fitted), _OPTIMISTIC]) + "\n"
 
 
-def _documents_as_json(made: DocumentCalibrated) -> str:
-    value = {
+def _documents_value(made: DocumentCalibrated) -> dict[str, Any]:
+    return {
         "name": made.manifest.name,
         "document": msgspec.to_builtins(made.fitted.decision),
         "rows": [row.as_dict() for row in made.fitted.rows],
         "notes": [*made.notes, _OPTIMISTIC],
     }
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def settings_of(args: Options) -> CalibrateSettings:
@@ -121,8 +111,6 @@ def settings_of(args: Options) -> CalibrateSettings:
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
         raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
-    from fascicle.evaluation.calibration.fitting import Target  # imported here, because other commands do not need it
-
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
     return called(CalibrateSettings, args, target=target, types=types_of(args))
@@ -132,8 +120,7 @@ def _as_text(made: Calibrated, gold: str) -> str:
     lines = [f"{made.manifest.name} on {gold}", ""]
     if made.fitted:
         rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
-        head, *rest = (line.rstrip() for line in aligned_rows(rows))
-        lines += [head, "-" * len(head), *rest, "", *described(made.fitted.calibration)]
+        lines += [drawn(rows), "", *described(made.fitted.calibration)]
     if made.abbreviations:
         lines += rules_described(made.abbreviations)
     return "\n".join([*lines, _OPTIMISTIC]) + "\n"
@@ -146,7 +133,7 @@ def _row(stage: Stage) -> tuple[str, ...]:
     return (stage.name, f"{stage.mentions:,}", percent(stage.calibration_error), brier, *rates)
 
 
-def _as_json(made: Calibrated) -> str:
+def _value(made: Calibrated) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": made.manifest.name,
         "calibration": msgspec.to_builtins(made.calibration),
@@ -155,4 +142,4 @@ def _as_json(made: Calibrated) -> str:
     }
     if made.abbreviations:
         value["abbreviations"] = made.abbreviations.as_dict()
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return value

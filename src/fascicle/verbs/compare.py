@@ -1,34 +1,135 @@
-"""Command ``fascicle compare``: compares several systems, and finds the best combination of them."""
+"""Command ``fascicle compare``: compares several systems on gold, and tries every combination of them."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
+from fascicle.core.arguments import checked
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
-from fascicle.errors import InputError
-from fascicle.evaluation.comparison.search import MOST, Chosen, Floors, as_dict
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.evaluation.comparison.comparing import Comparison
+from fascicle.evaluation.comparison.comparing import compare as compared
+from fascicle.evaluation.comparison.search import MOST, Choices, Chosen, Floors, as_dict, choose, search
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, sections_of
+from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.predictions import PredictionRequest
-from fascicle.evaluation.systems.several import SystemsRequest
+from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
-from fascicle.runtime.combination.align import System
+from fascicle.runtime.combination.align import System, some_documents
 from fascicle.runtime.combination.rules import Rule
 from fascicle.runtime.combination.type_names import check_types
-from fascicle.verbs.combine import systems_of
+from fascicle.settings.base import Natural, Positive
+from fascicle.verbs.combine import OFFSETS, systems_of
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, STRICT, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say_notes
+from fascicle.verbs.options import OVERWRITE, STRICT, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import input_format, reading_of
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions
-from fascicle.verbs.tasks.compare import Compared, CompareSettings, compare
+from fascicle.verbs.tasks.evaluate import File, request_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareSettings:
+    """Settings of a comparison.
+
+    Attributes:
+        floors: recall that the most precise combination must have, and precision of the one with the best recall.
+        search: score every subset of the systems under every rule.
+        resamples: bootstrap draws, and shuffles.
+        seed: of the random numbers.
+        allow_missing: gold documents that a system does not list count as without predictions.
+    """
+
+    floors: Floors = field(default_factory=Floors)
+    search: bool = True
+    resamples: Positive = 1000
+    seed: Natural = 0
+    allow_missing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Result of a comparison.
+
+    Attributes:
+        comparison: mentions that each system finds and the others do not.
+        choices: the best combinations; ``None`` where none were tried.
+        given: the systems and their files, in order.
+        systems: the same with the type names of the comparison.
+        notes: sentences for the reader.
+    """
+
+    comparison: Comparison
+    choices: Choices | None
+    given: Sequence[several.FromFile]
+    systems: Sequence[System]
+    notes: tuple[str, ...] = ()
+
+
+@checked
+def compare(
+    gold: File,
+    systems: several.Systems,
+    settings: CompareSettings | None = None,
+    *,
+    events: EventCounts | None = None,
+) -> Compared:
+    """Compares several systems, and finds the best combination.
+
+    Args:
+        gold: a corpus in any format, or a prediction file that holds the gold.
+        systems: prediction files, or corpora in any format.
+        settings: of the comparison.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: fewer than two systems, or too many to try all combinations.
+        InputError: a file cannot be read, has other texts than the gold, or has a different name for one type.
+    """
+    chosen = settings or CompareSettings()
+    systems = several.systems_of(systems)
+    reference = several.read_gold(request_of(gold), events=events)
+    given = several.read_systems(systems, gold=reference, events=events)
+    if chosen.search and len(given) > MOST:
+        raise UsageError(
+            f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or search=False"
+        )
+    (right, *named), notes = several.renamed(systems, given, reference.system("the gold"))
+    if not systems.distinct_types:
+        notes += _check_types(right, named, notes)
+    cells = cells_of(right, named, allow_missing=chosen.allow_missing)
+    drawn = cells.drawn(resamples=chosen.resamples, seed=chosen.seed)
+    comparison, choices = compared(cells, drawn, seed=chosen.seed, unit=reference.unit), None
+    if chosen.search:
+        choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
+    notes = [*notes, *reference.notes, *several.notes_on(given), *_missing(cells), *_all_wrong(comparison)]
+    return Compared(comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes))
+
+
+def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
+    """Refuses a system without any type of the gold, and type names that differ only in spelling."""
+    several.types_checked((gold, *systems), notes, agree=False)
+    return [note for system in systems for note in several.types_checked((gold, system), notes, agree=True)]
+
+
+def _all_wrong(comparison: Comparison) -> Iterator[str]:
+    for row in comparison.rows:
+        if row.measured.counts.fp and not row.measured.counts.tp:
+            yield f"{row.name} has no mention of the gold; {OFFSETS}"
+
+
+def _missing(cells: Cells) -> Iterator[str]:
+    for name, documents in cells.missing.items():
+        yield f"{name} does not list {some_documents(documents)}; nothing counts as found in them"
+    if cells.duplicates:
+        yield f"mentions that one side has more than once, beyond the first: {cells.duplicates:,}; they count once"
+
 
 OUT: Final = "combined.tsv"
 
@@ -86,17 +187,12 @@ def run(args: Options) -> int:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
             stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes))
     tally.say(verbose=args.verbose)
-    for note in found.notes:
-        say(f"note: {note}")
-    if args.json:
-        value = as_dict(found.comparison, found.choices, commands=commands)
-        sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.write(as_text(sections))
+    say_notes(found.notes)
+    put(as_dict(found.comparison, found.choices, commands=commands), as_text(sections), as_json=args.json)
     return tally.exit_code(strict=args.strict)
 
 
-def _command(chosen: Chosen | None, found: Compared, systems: SystemsRequest, settings: CompareSettings) -> str:
+def _command(chosen: Chosen | None, found: Compared, systems: several.SystemsRequest, settings: CompareSettings) -> str:
     """Returns the command that makes this combination of these files; empty where none was chosen."""
     if chosen is None:
         return ""

@@ -113,6 +113,22 @@ class Tally:
         if self.account.aside or not quiet:
             say(self.account.sentence("standard output" if where == STDIN else where, done=done))
 
+    def end(self, where: str | None = None, *, verbose: bool = False, strict: bool = False) -> int:
+        """Prints the counts, and the last line of a command that writes documents; returns the exit code.
+
+        Args:
+            where: the output that documents were written to; ``None`` if the command writes none.
+            verbose: as of `say`.
+            strict: as of `exit_code`.
+
+        Raises:
+            AccountError: documents are missing.
+        """
+        self.say(verbose=verbose)
+        if where is not None:
+            self.close(where)
+        return self.exit_code(strict=strict)
+
     def exit_code(self, *, strict: bool) -> int:
         """Returns 3 if documents were set aside, or with ``strict`` after losses or harmful repairs; else 0."""
         lost = any(not is_silent(*key) or key == EMPTY_TEXT for key in self.account.events.counts)
@@ -123,7 +139,7 @@ def _say_set_aside(sentence: str) -> None:
     say(f"set aside: {sentence}")
 
 
-def with_progress(documents: Iterable[Document], *, quiet: bool) -> Iterator[Document]:
+def with_progress(documents: Iterable[Document], *, quiet: bool = False) -> Iterator[Document]:
     """Yields the documents, and counts them on standard error.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -14,9 +13,8 @@ from fascicle.formats.requests import STDOUT, Input, ReadRequest, places_to_read
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say, say_notes
+from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
 
 
 class Stats(Strict, shared.ReadingAs):
@@ -53,11 +51,11 @@ class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 def run_stats(args: Stats) -> int:
     """Prints the counts; returns the exit code."""
     tally = Tally()
-    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account), quiet=False)
+    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account))
     stats = corpus_stats(documents, tally.account.reading)
     tally.account.written, tally.account.mentions = stats.documents, stats.mentions
     tally.account.refuse_nothing()
-    sys.stdout.write(json.dumps(stats.as_dict(), ensure_ascii=False) + "\n" if args.json else format_table(stats))
+    put(stats.as_dict(), format_table(stats), as_json=args.json)
     tally.say(verbose=args.verbose)
     tally.close(done="counted", quiet=True)
     return tally.exit_code(strict=args.strict)
@@ -77,15 +75,12 @@ def _run_convert(args: Convert) -> int:
     if args.verbose:
         for line in account.reading.lines():
             say(line)
-    tally.say()
-    tally.close(writing.path)
-    return tally.exit_code(strict=args.strict)
+    return tally.end(writing.path, strict=args.strict)
 
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     places = places_to_read(files, request)
-    for note in table_notes(places, request):
-        say(f"note: {note}")
+    say_notes(table_notes(places, request))
     inputs = [Input(name=source) for place in places for source in place.sources]
     for _, document in read_inputs(inputs, request, report=account.reading):
         account.read += 1

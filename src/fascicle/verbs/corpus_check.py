@@ -8,11 +8,10 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import check_target, output
 from fascicle.core.files.source import STDIN
@@ -30,11 +29,8 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
 from fascicle.verbs.console import with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
 there is a finding of at least the severity of --fail-on (by default an error)"
@@ -118,11 +114,6 @@ class Options(ReadingAs, Against):
     overwrite: bool = OVERWRITE
 
 
-def run(args: Options) -> int:
-    """Runs the checks; returns the exit code."""
-    return run_check(args)
-
-
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
     """Request to check a corpus.
@@ -144,19 +135,6 @@ class CheckRequest:
     reading_against: ReadRequest = field(default_factory=ReadRequest)
     settings: CheckSettings = field(default_factory=CheckSettings)
     skip: Collection[str] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checked:
-    """Result of a check.
-
-    Attributes:
-        examination: report, exclusions, and unreadable documents.
-        readings: detected format of each file.
-    """
-
-    examination: Examination
-    readings: tuple[ReadReport, ...]
 
 
 @checked
@@ -184,22 +162,25 @@ def check(
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
     request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or CheckSettings())
-    return examined(request).examination
+    return examined(request)[0]
 
 
-def examined(request: CheckRequest, *, watch: Watch = iter) -> Checked:
+def examined(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination, list[ReadReport]]:
     """Runs the checks of a request.
 
     Args:
         request: files and settings.
         watch: wraps the stream of documents, to show progress.
 
+    Returns:
+        Report, exclusions and unreadable documents; and the detected format of each file.
+
     Raises:
         InputError: see `check`.
     """
     places, against = list(_places(request, watch)), list(_against(request, watch))
     found = examine(places, against=against, settings=request.settings, skip=request.skip)
-    return Checked(examination=found, readings=tuple(place.report for place in (*places, *against)))
+    return found, [place.report for place in (*places, *against)]
 
 
 def _places(request: CheckRequest, watch: Watch) -> Iterator[Given]:
@@ -231,8 +212,8 @@ def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
     return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
 
 
-def run_check(args: Any) -> int:
-    """Checks a corpus with the options of `fascicle.verbs.corpus_check`; returns the exit code."""
+def run(args: Options) -> int:
+    """Runs the checks; returns the exit code."""
     _check_paths(args.files, args.train, args.dev, args.test, against=args.against)
     _check_codes(args.skip)
     if args.output == args.exclude_list == STDOUT:
@@ -240,8 +221,7 @@ def run_check(args: Any) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    checked = examined(_request_of(args), watch=partial(with_progress, quiet=False))
-    found = checked.examination
+    found, readings = examined(_request_of(args), watch=with_progress)
     text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
@@ -253,7 +233,7 @@ def run_check(args: Any) -> int:
     if args.output != STDOUT:
         say(summary(found.report))
     if args.verbose:
-        for line in (line for reading in checked.readings for line in reading.lines()):
+        for line in (line for reading in readings for line in reading.lines()):
             say(line)
     for place in found.corpus.unread:
         say(f"failed: {place.message}")

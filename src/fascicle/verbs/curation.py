@@ -10,8 +10,7 @@ import msgspec
 from fascicle.core.wording import counted
 from fascicle.serving.curation.upkeep import Verified, backup, repair, verify
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, called, option, reads, writes
 
 _SHOWN: Final = 20  # damages that are printed
 

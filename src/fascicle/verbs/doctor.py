@@ -5,12 +5,10 @@ Corpora are looked at by ``fascicle corpus check``, whose checks are in `fascicl
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
 import shlex
-import sys
 import time
 from importlib import metadata
 from pathlib import Path
@@ -22,8 +20,8 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins
 from fascicle.runtime.places import shipped_models
 from fascicle.settings.folders.vocabularies import shipped_linkers, shipped_packs
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads
+from fascicle.verbs.messages import put
+from fascicle.verbs.options import option, reads
 from fascicle.version import VERSION
 
 _TEXT: Final = (
@@ -57,13 +55,8 @@ def run(args: Options) -> int:
             f"check {shlex.quote(args.files[0])}"
         )
     found = examined()
-    if args.json:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False) + "\n")
-        return 0
     width = max(map(len, found))
-    for name, told in found.items():
-        sys.stdout.write(f"{name:<{width}}  {told}\n")
-    return 0
+    return put(found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json)
 
 
 def examined() -> dict[str, str]:

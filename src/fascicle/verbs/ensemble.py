@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
@@ -20,24 +20,13 @@ from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
-from fascicle.settings.recipes.ensemble import (
-    FILTER_FOLDER,
-    MEMBERS,
-    EnsembleManifest,
-    RuleName,
-    is_ensemble,
-    read_ensemble,
-    write_ensemble,
-)
+from fascicle.settings.recipes import ensemble as stored
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
 from fascicle.terms.pack.manifest import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import reads, writes
-from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.verbs.messages import say_notes
+from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 from fascicle.version import VERSION
 
 
@@ -52,7 +41,7 @@ class SavedEnsemble:
     """
 
     folder: Path
-    manifest: EnsembleManifest
+    manifest: stored.EnsembleManifest
     notes: tuple[str, ...]
 
 
@@ -60,7 +49,7 @@ class SavedEnsemble:
 def ensemble(
     models: Paths,
     folder: str | os.PathLike[str],
-    rule: RuleRequest | RuleName = "majority",
+    rule: RuleRequest | stored.RuleName = "majority",
     *,
     name: str = "",
     flat: bool = False,
@@ -101,10 +90,10 @@ def ensemble(
     manifest = _manifest(wanted, members, judges, types=types, name=name or target.resolve().name, flat=flat)
     with atomic_folder(target, kind="ensemble", overwrite=overwrite) as place:
         for number, member in zip(manifest.members, members, strict=True):
-            _copy(member, place / MEMBERS / number)
+            _copy(member, place / stored.MEMBERS / number)
         for judge in judges:
-            _copy(judge, place / FILTER_FOLDER)
-        write_ensemble(place, manifest)
+            _copy(judge, place / stored.FILTER_FOLDER)
+        stored.write_ensemble(place, manifest)
     return SavedEnsemble(folder=target, manifest=manifest, notes=tuple(notes))
 
 
@@ -128,7 +117,7 @@ def _undamaged(name: str) -> Path:
     folder = find_model(name)
     if is_pack(folder):
         Pack.open(folder)
-    elif not is_ensemble(folder):
+    elif not stored.is_ensemble(folder):
         check_files(folder, read_manifest(folder))
     return folder
 
@@ -138,7 +127,7 @@ def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
     if is_pack(folder):
         pack = read_pack(folder)
         return pack.name, tuple(filter(None, pack.types))
-    manifest = read_ensemble(folder) if is_ensemble(folder) else read_manifest(folder)
+    manifest = stored.read_ensemble(folder) if stored.is_ensemble(folder) else read_manifest(folder)
     return manifest.name, manifest.types
 
 
@@ -156,10 +145,10 @@ def _manifest(
     types: tuple[str, ...],
     name: str,
     flat: bool,
-) -> EnsembleManifest:
+) -> stored.EnsembleManifest:
     described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
     try:
-        manifest = EnsembleManifest(
+        manifest = stored.EnsembleManifest(
             name=name,
             fascicle=VERSION,
             types=types,
@@ -210,7 +199,7 @@ class Options(Overwrite):
         distinct_types: treat types with similar names as different types.
     """
 
-    rule: RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
+    rule: stored.RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
     files: list[str] = option("MODEL *", reads)
     output: str | None = option("-o --output DIR", writes)
     k: int | None = option("--k K", positive)
@@ -227,8 +216,7 @@ def run(args: Options) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
-    for note in saved.notes:
-        say(f"note: {note}")
+    say_notes(saved.notes)
     manifest = saved.manifest
     size = sum(file.stat().st_size for file in saved.folder.rglob("*") if file.is_file())
     sys.stdout.write(

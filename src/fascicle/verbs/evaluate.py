@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fascicle.core.files.atomic import output
 from fascicle.errors import UsageError
-from fascicle.evaluation.report import Headline, headline_of
+from fascicle.evaluation.breakdown.buckets import Cutting
+from fascicle.evaluation.breakdown.layout import TextUnit
+from fascicle.evaluation.report import Headline, ReportSettings, headline_of
 from fascicle.evaluation.reports.table import systems_table, table
 from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import Scored, drawn_unit
@@ -22,26 +21,19 @@ from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs
 from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
-from fascicle.verbs.columns import Columns, SomeColumns, columns_of
+from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.gates import check_gates, gates_of, told
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, option
-from fascicle.verbs.parsing import StoreOnce, natural
-from fascicle.verbs.places import reads, writes
-from fascicle.verbs.systems import DISTRIBUTIONS, REPORTS, SYSTEM_FORMATS, check_report, predictions_of
+from fascicle.verbs.messages import put, say, say_notes
+from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, natural, option, reads, writes
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
 if TYPE_CHECKING:
-    from fascicle.evaluation.breakdown.buckets import Cutting
-    from fascicle.evaluation.breakdown.layout import TextUnit
-    from fascicle.verbs.tasks.gates import GateResult
-    from fascicle.verbs.tasks.report import ReportRequest
+    from fascicle.verbs.tasks.report import GateResult, ReportRequest
 
-
+_FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
-    f"where; its suffix decides: {', '.join(REPORTS)}; .html is one page with examples to filter and, with "
+    f"where; its suffix decides: {', '.join(declared.REPORTS)}; .html is one page with examples to filter and, with "
     "fascicle[plots], pictures"
 )
 
@@ -63,7 +55,7 @@ class Links:
     group = "links"
     links: bool = option("--links")
     linker: list[str] = option("--linker LINKER ...", reads)
-    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
+    ontology: str = shared.ONTOLOGY
     pack: list[str] = option("--pack PACK ...", reads)
     prefix: list[str] = option("--prefix TYPE=PREFIX ...")
 
@@ -107,7 +99,7 @@ class Model:
     model: str | None = option("--model MODEL", reads)
     pipeline: str | None = option("--pipeline PIPELINE", reads)
     ends: Ends | None = shared.ENDS
-    distributions: str | None = DISTRIBUTIONS
+    distributions: str | None = declared.DISTRIBUTIONS
 
 
 class Formats:
@@ -120,10 +112,10 @@ class Formats:
 
     group = "reading"
     gold_format: str = shared.input_format("--gold-format")
-    pred_format: str = shared.input_format("--pred-format", choices=SYSTEM_FORMATS)
+    pred_format: str = shared.input_format("--pred-format", choices=declared.SYSTEM_FORMATS)
 
 
-class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, Columns):
+class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingDetails, declared.Columns):
     """Options of ``fascicle evaluate``.
 
     In Python: ``fascicle.evaluate("gold.tsv", ["one.jsonl", "two.jsonl"])``
@@ -167,18 +159,17 @@ def run(args: Options) -> int:
         return run_links(args)
     if given := first_given(args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))):
         raise UsageError(f"{given} is about links; give --links too")
-    check_gates(args.at_least)
-    columns = columns_of(args)
+    _check_gates(args.at_least)
+    columns = declared.columns_of(args)
     systems, wanted = systems_of(args, columns), report_of(args)
     gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
     if columns is not None:
         gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
-    events, watch = tally.account.events, partial(with_progress, quiet=False)
-    found = evaluate(
-        gold, systems, types=shared.types_of(args), allow_missing=args.allow_missing, events=events, watch=watch
-    )
-    report, notes, gates = None, list(found.notes), gates_of(args, found)
+    events = tally.account.events
+    types, allow_missing = shared.types_of(args), args.allow_missing
+    found = evaluate(gold, systems, types=types, allow_missing=allow_missing, events=events, watch=with_progress)
+    report, notes, gates = None, list(found.notes), _gates_of(args, found)
     if wanted is not None:
         from fascicle.verbs.tasks.report import report_on
 
@@ -194,17 +185,14 @@ def run(args: Options) -> int:
         notes += [lacking] if lacking else []
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
-    for note in notes:
-        say(f"note: {note}")
-    shown, code = told(gates)
-    if args.json:
-        sys.stdout.write(_as_json(found.systems, headlines, gates))
-    else:
-        sys.stdout.write(_as_text(found, headlines, by_type=args.by_type) + shown)
+    say_notes(notes)
+    shown, code = _told(gates)
+    text = _as_text(found, headlines, by_type=args.by_type) + shown
+    put(_values(found.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
 
-def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionRequest | Runnable]:
+def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[PredictionRequest | Runnable]:
     """Returns the systems to score: files, columns of the gold file, a model and a pipeline.
 
     Raises:
@@ -219,7 +207,7 @@ def systems_of(args: Options, columns: SomeColumns | None) -> list[PredictionReq
     running: list[Runnable] = [one] if (one := model_of(args)) is not None else []
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
-    found: list[PredictionRequest | Runnable] = list(predictions_of(args))
+    found: list[PredictionRequest | Runnable] = list(declared.predictions_of(args))
     if columns is not None:
         reading = replace(shared.reading_of(args, role="pred"), format="conll")
         found += [
@@ -244,8 +232,7 @@ def report_of(args: Options) -> ReportRequest | None:
         return None
     if args.train_where and not args.train:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    check_report(args.report, overwrite=args.overwrite)
-    from fascicle.evaluation.report import ReportSettings  # not needed to score, nor by other commands
+    declared.check_report(args.report, overwrite=args.overwrite)
     from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
 
     where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
@@ -284,12 +271,13 @@ def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headlin
     return found
 
 
-def _as_json(systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]) -> str:
+def _values(
+    systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]
+) -> dict[str, Any]:
     values = [_value(one, headlines) for one in systems]
     named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
     value = values[0] if len(systems) == 1 else {"systems": named}
-    value |= {"gates": [one.as_dict() for one in gates]} if gates else {}
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return value | ({"gates": [one.as_dict() for one in gates]} if gates else {})
 
 
 def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:
@@ -311,3 +299,38 @@ def _value(one: Scored, headlines: Mapping[str, Headline] | None) -> dict[str, A
         undefined |= {"intervals": reasons} if reasons else {}
         value |= intervals
     return value | ({"undefined": undefined} if undefined else {})
+
+
+def _check_gates(given: Sequence[str]) -> None:
+    """Refuses gates of another form, before long work.
+
+    Raises:
+        UsageError: see `fascicle.verbs.tasks.report.Gate.of`.
+    """
+    if given:
+        from fascicle.verbs.tasks.report import Gate
+
+        for text in given:
+            Gate.of(text)
+
+
+def _gates_of(args: Any, found: Any) -> list[GateResult]:
+    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.report.results_of`.
+
+    Raises:
+        UsageError: a gate about a type or vocabulary that the gold does not have.
+    """
+    if not args.at_least:
+        return []
+    from fascicle.verbs.tasks.report import results_of  # imported here, because scores do not need links
+
+    return results_of(found, args.at_least, prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")))
+
+
+def _told(gates: Sequence[GateResult]) -> tuple[str, int]:
+    """Returns the table of the gates that were not met, with an empty line before it, and the exit code: 4, or 0."""
+    if not gates:
+        return "", 0
+    from fascicle.verbs.tasks.report import gates_table
+
+    return "\n" + gates_table(gates), 0 if all(one.met for one in gates) else _FELL_SHORT

@@ -1,25 +1,257 @@
-"""Command ``fascicle evaluate --links``: scores the concepts of mentions against gold."""
+"""Command ``fascicle evaluate --links``: scores links of predictions, and of a linker for the gold mentions."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Mapping
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import output
-from fascicle.errors import UsageError
+from fascicle.core.wording import counted
+from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
+from fascicle.evaluation.links.report import LinkSystem, links_report
 from fascicle.evaluation.reports.links import links_markdown, links_text
-from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
+from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import pairs
+from fascicle.linking.gold import as_in_pack, spelt
+from fascicle.linking.opening import Places, find, places_of
+from fascicle.settings.base import Natural, Positive
+from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import called, first_given
 from fascicle.verbs.shared import reading_of, types_of
 from fascicle.verbs.systems import check_report, predictions_of
-from fascicle.verbs.tasks.evaluate_links import LinkSettings, evaluate_links
+from fascicle.verbs.tasks import evaluate as scoring
+from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
+
+File = str | os.PathLike[str]
+Spelling = Callable[[Iterable[Document]], list[Document]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkSettings:
+    """Settings of the scores of links.
+
+    Attributes:
+        train: the training corpus of the systems, for scores of seen and unseen names; ``None`` for none.
+        prefixes: type -> prefix of the identifiers that have none, such as ``{"Disease": "MESH"}``. With a pack,
+            the default is the prefix of the vocabulary that has most of them.
+        types: the types of the gold that are scored, or type of the gold -> its name in the systems; by default
+            all that have links in the gold.
+        allow_missing: gold documents that a system does not list count as without predictions.
+        resamples: draws of the bootstrap, and shuffles.
+        examples: of each class of errors in reports.
+    """
+
+    train: File | PredictionRequest | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    types: scoring.Types = ()
+    allow_missing: bool = False
+    resamples: Positive = 1000
+    examples: Natural = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkEvaluation:
+    """Scores of the links of some systems on one gold.
+
+    Attributes:
+        gold: documents with links.
+        systems: each with its cases.
+        concepts: of the pack, if there is one.
+        settings: of the scores.
+        notes: sentences for the reader of the scores.
+    """
+
+    gold: scoring.Gold
+    systems: tuple[LinkSystem, ...]
+    concepts: KnowsConcepts = field(repr=False)
+    settings: LinkSettings
+    notes: tuple[str, ...] = ()
+
+    def report(self) -> dict[str, Any]:
+        """Returns all numbers with their uncertainty; see `evaluation.links.report.links_report`."""
+        return links_report(
+            self.systems,
+            documents=[document.id for document in self.gold.documents],
+            concepts=self.concepts,
+            is_trained=self.settings.train is not None,
+            examples=self.settings.examples,
+            resamples=self.settings.resamples,
+        )
+
+
+@checked
+def evaluate_links(
+    gold: scoring.Given,
+    predictions: scoring.Given | Iterable[scoring.Given] = (),
+    *,
+    linker: Places | None = None,
+    pack: Paths = (),
+    ontology: str = "",
+    settings: LinkSettings | None = None,
+    events: EventCounts | None = None,
+) -> LinkEvaluation:
+    """Scores links of one or several systems against gold.
+
+    Args:
+        gold: a corpus in any format whose mentions have links, or documents.
+        predictions: of each system its file (predictions, or a corpus in any format), or its documents.
+        linker: folder that ``fascicle linker fit`` wrote, the name of a shipped linker, or several, see
+            `fascicle.link`: it links the mentions of the gold, as one more system.
+        pack: folder of the vocabulary, or several: those of the linker, where they are not found automatically; for
+            predictions alone, the vocabulary of the concepts that can be found, which also explains errors.
+        ontology: prefix of the only vocabulary in which the linker gives links.
+        settings: of the scores.
+        events: counts the events of documents.
+
+    Raises:
+        UsageError: nothing to score, a pack that the linker does not use, or standard input twice.
+        InputError: a file cannot be read, the gold has no link, predictions were made on other texts, or identifiers
+            that cannot be compared.
+        PackError: the linker or the pack cannot be opened, or were not built for each other.
+    """
+    events, chosen = events or EventCounts(), settings or LinkSettings()
+    files = scoring.each_of(predictions)
+    if not files and linker is None:
+        raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
+    scoring.refuse_stdin_twice(gold, *files)
+    places, linkers = listed(pack, name="pack"), () if linker is None else places_of(linker)
+    if ontology and not linkers:
+        raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
+    known = find(linkers, places, ontology=ontology) if linkers else None
+    packs = tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
+    spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes)
+    read = _gold(gold, chosen, spelling, events=events)
+    reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
+    systems: list[LinkSystem] = []
+    notes: list[str] = []
+    for name, given in zip(scoring.names_of([scoring.path_of(one) for one in files]), files, strict=True):
+        said = _said(given, read, chosen, spelling, events=events)
+        notes += said.notes
+        cases = tuple(cases_of_predictions(reference, said.mentions))
+        _check_identifiers(name, cases)
+        systems.append(LinkSystem(name=name, cases=cases))
+    if known is not None:
+        cases = tuple(cases_of_linker(reference, known.opened()))
+        systems.append(LinkSystem(name=_name_of(linkers, systems), cases=cases, has_candidates=True))
+    notes += _notes(read, packs)
+    return LinkEvaluation(
+        gold=read, systems=tuple(systems), concepts=reference.concepts, settings=chosen, notes=tuple(notes)
+    )
+
+
+def _spelt(documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Mapping[str, str]) -> list[Document]:
+    """Returns documents in the spelling of types and identifiers in which they are compared."""
+    found = list(documents)
+    for pack in packs:
+        found = as_in_pack(found, pack, prefixes=prefixes)
+    return found if packs else [spelt(document, prefixes) for document in found]
+
+
+def _gold(given: scoring.Given, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> scoring.Gold:
+    """Returns the gold with types and links in the compared spelling.
+
+    Raises:
+        InputError: no mention of it has a link.
+    """
+    read = scoring.gold_of(given, events=events)
+    named = scoring.scored_types(chosen.types).of_gold(read.documents, path=read.path)
+    documents = spelling(named)
+    if not any(linked(document) for document in documents):
+        raise InputError(
+            f"{read.path} has no mention with an identifier of a concept, so that links cannot be scored; give a "
+            "corpus whose mentions are linked"
+        )
+    return replace(read, documents=documents)
+
+
+def _seen(chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> TrainingNames:
+    if chosen.train is None:
+        return TrainingNames()
+    documents = scoring.gold_of(chosen.train, events=events).documents
+    return TrainingNames.of(
+        spelling(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.path_of(chosen.train)))
+    )
+
+
+def _said(
+    given: scoring.Given, gold: scoring.Gold, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts
+) -> Predictions:
+    """Returns the mentions of a system on the documents of the gold, in the compared spelling.
+
+    Raises:
+        InputError: other texts, or a document of the gold is not among them.
+    """
+    found = on_documents_of(gold.predictions(), scoring.predictions_of(given, events=events))
+    found = scoring.scored_types(chosen.types).of_predictions(found)
+    found.check(gold.documents)
+    missing = [document.id for document in gold.documents if document.id not in found.mentions]
+    if len(missing) == len(gold.documents):
+        raise InputError(f"{found.path} has no document of {gold.path}; give predictions for the documents of the gold")
+    if missing and found.lists_all and not chosen.allow_missing:
+        raise InputError(
+            f"{found.path} lacks {counted(len(missing), 'document')} of the gold, the first is {missing[0]!r}; give "
+            "predictions for all, or allow_missing=True to count these as without predictions"
+        )
+    documents = [
+        msgspec.structs.replace(document, mentions=_as_gold(found.mentions.get(document.id, ())))
+        for document in gold.documents
+    ]
+    return replace(found, mentions={document.id: document.mentions for document in spelling(documents)})
+
+
+def _as_gold(mentions: Iterable[Any]) -> tuple[Any, ...]:
+    """Returns each mention once, with gold as its source."""
+    kept = {(one.type, one.spans): msgspec.structs.replace(one, source=GOLD) for one in mentions}
+    return tuple(kept.values())
+
+
+def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
+    """Refuses identifiers that have prefixes on only one side.
+
+    Raises:
+        InputError: for one type, no two identifiers can be equal.
+    """
+    first: dict[tuple[str, str], dict[bool, str]] = {}
+    for case in cases:
+        for side, curies in (("the gold", case.gold), (name, case.answer)):
+            for one in sorted(curies):
+                first.setdefault((case.type, side), {}).setdefault(":" in one, one)
+    for kind in sorted({case.type for case in cases}):
+        gold, said = first.get((kind, "the gold"), {}), first.get((kind, name), {})
+        if len(gold) == len(said) == 1 and gold.keys() != said.keys():
+            bare, full = (gold[False], said[True]) if False in gold else (said[False], gold[True])
+            sides = ("the gold", name) if False in gold else (name, "the gold")
+            raise InputError(
+                f"identifiers of {kind} are like {bare!r} in {sides[0]} and like {full!r} in {sides[1]}; say of which "
+                f"vocabulary bare ones are by prefixes=VALUE, as {kind}={full.partition(':')[0]}, or give a pack"
+            )
+
+
+def _name_of(linkers: Sequence[File], others: Sequence[LinkSystem]) -> str:
+    name = " and ".join(Path(one).name for one in linkers)
+    return f"{name} (linker)" if name in {one.name for one in others} else name
+
+
+def _notes(gold: scoring.Gold, packs: Sequence[Pack]) -> Iterator[str]:
+    bare = sum(not mention.links for document in gold.documents for mention in document.layer(GOLD))
+    if bare:
+        yield f"{counted(bare, 'mention')} of the gold without any link {'is' if bare == 1 else 'are'} left out"
+    if not packs:
+        yield "no pack was given, so that concepts which no vocabulary has, and species, are not told apart"
+
 
 _NO_MEANING: Final = (
     *("model", "pipeline", "distributions", "threads", "unreachable_for", "gold_column", "pred_column", "interval"),
@@ -44,13 +276,12 @@ def run_links(args: Any) -> int:
         events=tally.account.events,
     )
     tally.say(verbose=args.verbose)
-    for note in found.notes:
-        say(f"note: {note}")
+    say_notes(found.notes)
     report = found.report()
     if args.report is not None:
         with output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())
-    sys.stdout.write(_json(report) if args.json else links_text(report))
+    put(report, links_text(report), as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 

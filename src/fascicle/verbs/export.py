@@ -25,8 +25,7 @@ from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.filter import FILTER, FilterManifest
 from fascicle.verbs.console import needs_extra
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import OVERWRITE, called, option, reads, writes
 
 
 class _Named(msgspec.Struct):

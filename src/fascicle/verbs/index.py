@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -22,10 +20,8 @@ from fascicle.terms.pack.verifying import lines as stats_lines
 from fascicle.terms.pack.why import lines as why_lines
 from fascicle.terms.sources.report import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Declared, Overwrite, called, option
-from fascicle.verbs.parsing import positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import Declared, Overwrite, called, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
 from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out
@@ -93,7 +89,7 @@ class Stats(Declared):
     json: bool = option("--json")
 
 
-class Verify(Declared):
+class Verify(Stats):
     """Read a whole pack, and check every hash and every range.
 
     In Python: ``fascicle.verbs.tasks.index.verify("pack")``
@@ -101,9 +97,6 @@ class Verify(Declared):
     Attributes:
         json: print the result as JSON.
     """
-
-    pack: str = _PACK
-    json: bool = option("--json")
 
 
 class Why(Declared):
@@ -121,7 +114,7 @@ class Why(Declared):
     json: bool = option("--json")
 
 
-class Sets(Declared):
+class Sets(Stats):
     """List which concepts of several vocabularies are one thing, and why.
 
     In Python: ``fascicle.verbs.tasks.index.sets("pack")``
@@ -129,9 +122,6 @@ class Sets(Declared):
     Attributes:
         json: print each pair as JSON.
     """
-
-    pack: str = _PACK
-    json: bool = option("--json")
 
 
 class Diff(ReadingAs):
@@ -203,7 +193,7 @@ def _run_build(args: Build) -> int:
     if asked is not None:
         write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
-    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
 
@@ -215,7 +205,7 @@ def _run_extend(args: Extend) -> int:
     with closing(steps):
         found = called(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
-    _print(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
     say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
     return 0
@@ -240,16 +230,14 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
 def run_stats(args: Stats) -> int:
     """Prints counts; returns the exit code."""
     found = stats(args.pack)
-    _print(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
 
 
 def _run_verify(args: Verify) -> int:
     """Verifies a pack; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
-    _print(msgspec.to_builtins(found), [line], as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), [line], as_json=args.json)
 
 
 def _run_sets(args: Sets) -> int:
@@ -257,20 +245,21 @@ def _run_sets(args: Sets) -> int:
     counts = Counter[str]()
     for pair in sets(args.pack):
         counts["taken" if pair.taken else "conflict"] += 1
-        if args.json:
-            sys.stdout.write(msgspec.json.encode(pair).decode() + "\n")
-        else:
-            cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence)
-            sys.stdout.write("\t".join((*(" ".join(cell.split()) for cell in cells), _TAKEN[pair.taken])) + "\n")
+        cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence, _TAKEN[pair.taken])
+        _put_row(pair, cells, as_json=args.json)
     say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
     return 0
+
+
+def _put_row(value: object, cells: Iterable[str], *, as_json: bool) -> None:
+    row = msgspec.json.encode(value).decode() if as_json else "\t".join(" ".join(cell.split()) for cell in cells)
+    sys.stdout.write(f"{row}\n")
 
 
 def _run_why(args: Why) -> int:
     """Prints an explanation; returns the exit code."""
     found = why(args.pack, args.surface)
-    _print(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
-    return 0
+    return put(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
 
 
 def _run_diff(args: Diff) -> int:
@@ -279,14 +268,9 @@ def _run_diff(args: Diff) -> int:
     reading = reading_of(args)
     for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
         counts[f"{change.what}s {change.change}"] += 1
-        if args.json:
-            sys.stdout.write(msgspec.json.encode(change).decode() + "\n")
-        else:
-            cells = msgspec.structs.astuple(change)
-            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+        _put_row(change, msgspec.structs.astuple(change), as_json=args.json)
     say(", ".join(f"{what}: {count:,}" for what, count in sorted(counts.items())) or "the packs do not differ")
-    tally.say()
-    return tally.exit_code(strict=False)
+    return tally.end()
 
 
 def _run_export(args: Export) -> int:
@@ -300,18 +284,13 @@ def _run_export(args: Export) -> int:
 def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
-    watch = partial(with_progress, quiet=False)
-    found = called(curate, args, table=args.output, reading=reading_of(args), account=tally.account, watch=watch)
+    reading = reading_of(args)
+    found = called(curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress)
     for note in found.notes:
         say(note)
     said = counted(len(found.proposals), "proposal")
     say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
-    tally.say()
-    return tally.exit_code(strict=False)
-
-
-def _print(values: object, lines: Iterable[str], *, as_json: bool) -> None:
-    sys.stdout.write(json.dumps(values, ensure_ascii=False) + "\n" if as_json else "".join(f"{one}\n" for one in lines))
+    return tally.end()
 
 
 COMMANDS = {

@@ -24,8 +24,7 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import segmenter
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, called, option, reads, writes
 
 
 class Options(Overwrite):

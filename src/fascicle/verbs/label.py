@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 from fascicle.core.progress import progress
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Threads, called, option
-from fascicle.verbs.parsing import number
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import Overwrite, Threads, called, number, option, reads, writes
 from fascicle.verbs.shared import ReadingAs, input_format, reading_of
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
@@ -73,9 +68,7 @@ def run(args: Options) -> int:
         label_files(_request_of(args), account=tally.account, listener=ProgressCallbacks(tell=say, seen=shown.see))
     finally:
         shown.end()
-    tally.say()
-    tally.close(args.output)
-    return tally.exit_code(strict=False)
+    return tally.end(args.output)
 
 
 def _request_of(args: Options) -> LabelRequest:
@@ -85,5 +78,4 @@ def _request_of(args: Options) -> LabelRequest:
 
 def _show(path: str, *, as_json: bool) -> int:
     facts = facts_of(path)
-    sys.stdout.write(json.dumps(facts.as_dict()) + "\n" if as_json else "\n".join(facts.lines()) + "\n")
-    return 0
+    return put(facts.as_dict(), facts.lines(), as_json=as_json, ensure_ascii=True)

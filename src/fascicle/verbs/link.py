@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import STEP, Document, dated
 from fascicle.core.patches import apply
 from fascicle.core.wording import counted
@@ -23,10 +23,7 @@ from fascicle.terms.portions import portions
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.parsing import StoreOnce, positive
-from fascicle.verbs.places import reads, writes
-from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 Told = Callable[[Literal["kept", "replaced"], int], None]
@@ -137,7 +134,7 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     files: list[str] = option("PATH *", reads)
     linker: list[str] = option("--linker LINKER ...", reads, help=_LINKER)
     pack: list[str] = option("--pack PACK ...", reads)
-    ontology: str = option("--ontology PREFIX", action=StoreOnce, default="")
+    ontology: str = shared.ONTOLOGY
     keep_links: bool = option("--keep-links")
     why: bool = option("--why")
     json_lines: bool = option("--json-lines")
@@ -161,8 +158,7 @@ def run(args: Options) -> int:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
                 _tell_origins(document, decisions)
-        tally.say()
-        return tally.exit_code(strict=args.strict)
+        return tally.end(strict=args.strict)
     writing = shared.writing_of(args)
     writing.check()
     before = Counter[str]()

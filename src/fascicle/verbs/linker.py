@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.errors import InputError, MissingExtraError, UsageError
@@ -28,11 +26,9 @@ from fascicle.linking.index import MANIFEST, NameIndex, write_index
 from fascicle.linking.opening import parts_of, write_several
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Steps, Tally
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import Overwrite, option, reads, writes
 from fascicle.verbs.shared import Reading, counted_documents, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 Told = Callable[[str, int], None]
 
@@ -123,16 +119,14 @@ class _Work:
         Raises:
             InputError: the documents have too few links to concepts of any pack.
         """
-        if len(packs) == 1:
-            found: tuple[LinkerManifest, ...] = (self.of_pack(packs[0], folder, target, index_of=indexes[0]),)
-        else:
-            names = [str(number) for number in range(1, len(packs) + 1)]
-            for name in names:
-                (folder / name).mkdir()
-            found = tuple(
-                self.of_pack(pack, folder / name, target / name, index_of=index)
-                for pack, name, index in zip(packs, names, indexes, strict=True)
-            )
+        names = [str(number) for number in range(1, len(packs) + 1)] if len(packs) > 1 else [""]
+        for name in filter(None, names):
+            (folder / name).mkdir()
+        found = tuple(
+            self.of_pack(pack, folder / name, target / name, index_of=index)
+            for pack, name, index in zip(packs, names, indexes, strict=True)
+        )
+        if len(packs) > 1:
             write_several(folder, names)
         if len(self.refused) == len(packs):
             raise self.refused[0]
@@ -287,10 +281,7 @@ def _run_fit(args: Fit) -> int:
             told=steps.see,
         )
     for one in found:
-        if args.json:
-            sys.stdout.write(json.dumps(msgspec.to_builtins(one), ensure_ascii=False) + "\n")
-        else:
-            sys.stdout.writelines(f"{line}\n" for line in _lines(one))
+        put(msgspec.to_builtins(one), _lines(one), as_json=args.json)
     tally.say()
     say(f"wrote {args.output}")
     return tally.exit_code(strict=False)

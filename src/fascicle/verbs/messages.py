@@ -1,13 +1,14 @@
-"""Sentences for people on standard error, in the words of the command line."""
+"""Sentences for people on standard error, in the words of the command line, and results on standard output."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 # Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
 _FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
@@ -16,33 +17,29 @@ _FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug al
 _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 
+_ALIKE: Final = "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE"
+
+
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
         **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
-        "pack=PACK": "--pack PACK",
-        "encoding=NAME": "--encoding NAME",
+        **{said: f"--{said.replace('_', '-').replace('=', ' ')}" for said in _ALIKE.split()},
         "sample=FILE": "--calibrate FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
         "format=pdf": "--input-format pdf",
         "format=records": "--input-format records",
-        "format=NAME": "--format NAME",
-        "method=none": "--method none",
         "search=False": "--no-search",
-        "source=NAME": "--source NAME",
         "fields=VALUE": "--field",
         "prefixes=VALUE": "--prefix",
         "texts=TEXTS": "--text",
         "path=PATH": "-o",
-        "map=FILE": "--map FILE",
         "bare=True": "--bare-tags",
         "systems=NAMES": "--system NAME, which may be repeated",
-        "dev=PATH": "--dev PATH",
         "results=FOLDER": "-o",
         "runs=FOLDER": "--runs",
         "only=NAME": "--only",
-        "token_file=FILE": "--token-file FILE",
         'case="any"': "--case any",
         'case="exact"': "--case exact",
     }
@@ -68,3 +65,25 @@ def say(text: str) -> None:
     """Prints one line on standard error."""
     sys.stderr.write(f"fascicle: {with_options(text)}\n")
     sys.stderr.flush()
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Prints each note as a line on standard error."""
+    for note in notes:
+        say(f"note: {note}")
+
+
+def put(value: object, text: str | Iterable[str], *, as_json: bool, **options: Any) -> int:
+    """Prints a result on standard output; returns the exit code, 0.
+
+    Args:
+        value: for one line of JSON.
+        text: the same for people, or its lines, which are made only if they are printed.
+        as_json: which of the two is printed.
+        options: of ``json.dumps``; letters that are not ASCII stay as they are by default.
+    """
+    if as_json:
+        sys.stdout.write(json.dumps(value, **{"ensure_ascii": False, **options}) + "\n")
+    else:
+        sys.stdout.write(text if isinstance(text, str) else "".join(f"{line}\n" for line in text))
+    return 0

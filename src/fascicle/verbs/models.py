@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +18,7 @@ from fascicle.settings.folders.vocabularies import (
     shipped_linkers,
     shipped_packs,
 )
-from fascicle.verbs.messages import say
+from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import option
 
 
@@ -42,16 +41,15 @@ def run(args: Options) -> int:
     if args.plugins:
         return _list_plugins(as_json=args.json)
     models = [_row(name) for name in shipped_models()]
-    rows = [*models, *map(_pack_row, shipped_packs()), *map(_linker_row, shipped_linkers())]
-    if args.json:
-        sys.stdout.write(json.dumps(rows) + "\n")
-        return 0
-    if not models:
+    rows = [*models, *(_described(name, "term pack", _types_of(name), find_pack(name)) for name in shipped_packs())]
+    rows += [_described(name, "linker", _types_of(name), find_linker(name), digits=3) for name in shipped_linkers()]
+    if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
-    for row in rows:
-        what = row.get("runtime", row["kind"])
-        sys.stdout.write(f"{row['name']}  {', '.join(row['types'])}  ({what}, {row['megabytes']} MB)\n")
-    return 0
+    lines = (
+        f"{row['name']}  {', '.join(row['types'])}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
+        for row in rows
+    )
+    return put(rows, lines, as_json=args.json, ensure_ascii=True)
 
 
 def _list_plugins(*, as_json: bool) -> int:
@@ -59,8 +57,7 @@ def _list_plugins(*, as_json: bool) -> int:
     shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
     found = plugins({"predictors": shipped, MODELS: shipped, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
-        sys.stdout.write(json.dumps([one._asdict() for one in found]) + "\n")
-        return 0
+        return put([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
     if not found:
         say("no installed package has plug-ins for Fascicle")
     for one in found:
@@ -71,21 +68,16 @@ def _list_plugins(*, as_json: bool) -> int:
     return 0
 
 
+def _types_of(name: str) -> tuple[str, ...]:
+    """Returns the types of a pack, and of the linker of the same name."""
+    return pack_types(find_pack(name))
+
+
 def _row(name: str) -> dict[str, Any]:
     folder = find_model(name)
     manifest = read_manifest(folder)
     found = _described(name, "model", manifest.types, folder, runtime=manifest.runtime)
     return found | {"encoder": manifest.encoder}
-
-
-def _pack_row(name: str) -> dict[str, Any]:
-    folder = find_pack(name)
-    return _described(name, "term pack", pack_types(folder), folder)
-
-
-def _linker_row(name: str) -> dict[str, Any]:
-    """Returns the row of a linker, which covers the types of the pack of the same name."""
-    return _described(name, "linker", pack_types(find_pack(name)), find_linker(name), digits=3)
 
 
 def _described(

@@ -1,4 +1,4 @@
-"""Declarations of command options; the parser, its help and the call of the library are made from them.
+"""Declarations of command options, and the values that they take.
 
 A class declares the options of a command in the order of its help::
 
@@ -8,24 +8,133 @@ A class declares the options of a command in the order of its help::
 
 Its docstring has the help of each attribute, and after ``In Python:`` the equivalent call.
 Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
+
+The ``type`` of an option for a path is its role: `reads`, `writes` or `fills`. Before a command runs,
+`fascicle.verbs.parsing.check_places` compares the given files.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
-import re
-from collections.abc import Callable, Iterator, Sequence
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-from fascicle.errors import UsageError
-from fascicle.settings.docstrings import meanings_of
-from fascicle.verbs.parsing import Parser, add_command, commands_of, threads
+import fascicle.plugins as plugins
+from fascicle.settings.base import LARGEST
 
 R = TypeVar("R")
 _COUNTS: Final = ("?", "*", "+")
+_MOST_THREADS: Final = 256  # with more threads a network needs minutes to start, and is not faster
+_LONGEST_NUMBER: Final = 20  # largest number of digits that are parsed
+
+
+def reads(path: str) -> str:
+    """Marks an option that names something to read: a file, a folder, a model."""
+    return path
+
+
+def writes(path: str) -> str:
+    """Marks an option that names an output: a file, or a folder that is written as a whole."""
+    return path
+
+
+def fills(path: str) -> str:
+    """Marks an option that may name a folder into which files are written one by one, beside its other content."""
+    return path
+
+
+ROLES: Final = (reads, writes, fills)
+
+
+def positive(text: str) -> int:
+    """Parses an integer from 1, for ``type=``."""
+    return _integer(text, least=1)
+
+
+def natural(text: str) -> int:
+    """Parses an integer from 0, for ``type=``."""
+    return _integer(text, least=0)
+
+
+def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
+    """Returns a parser of numbers, for ``type=``.
+
+    Args:
+        words: description of the allowed numbers.
+        fits: true for an allowed number.
+    """
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not fits(value):
+            raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number {words}")
+        return value
+
+    return read
+
+
+def threads(text: str) -> int:
+    """Parses a number of threads, for ``type=``."""
+    return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
+
+
+def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
+    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and least <= int(text) <= most
+    if not fits:
+        shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
+        raise argparse.ArgumentTypeError(f"{shown!r} is not allowed, give an integer from {least} to {most:,}")
+    return int(text)
+
+
+class FormatNames(tuple[str, ...]):
+    """Names of formats for an option: own formats are listed, and those of plug-ins are accepted too."""
+
+    group: str
+
+    def __new__(cls, names: Iterable[str], *, group: str) -> Self:
+        """Takes the own names, and the group of plug-ins."""
+        found = super().__new__(cls, names)
+        found.group = group
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        """True for an own name or that of a plug-in; plug-ins are searched only for other names."""
+        return super().__contains__(name) or name in plugins.names(self.group)
+
+    def with_more(self, names: Iterable[str]) -> Self:
+        """Returns the same names, and more own ones."""
+        return type(self)((*self, *names), group=self.group)
+
+
+class StoreOnce(argparse.Action):
+    """Action that stores a value, or the constant of an option without one; a second value is refused."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: object,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Stores the value.
+
+        Raises:
+            ArgumentError: the option, or another one with the same destination, was given before.
+        """
+        chosen = vars(namespace).setdefault("_chosen", set())
+        if self.dest in chosen:
+            raise argparse.ArgumentError(
+                self, "it was chosen before, and a second choice would win in silence; choose once"
+            )
+        chosen.add(self.dest)
+        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +144,7 @@ class Option:
     Attributes:
         usage: flags, name of the value, and number of values: ``?``, ``*``, ``+``, or ``...`` for an option that may
             be repeated. An option without a value is a flag.
-        type: parses a value; for a path its role, see `fascicle.verbs.places`.
+        type: parses a value; for a path its role.
         help: replaces the line in the docstring.
         group: of the help.
         apart: options with the same value here exclude each other.
@@ -87,70 +196,6 @@ def option(
 ) -> Any:
     """Declares an option in the class of a command; see `Option`."""
     return Option(usage=usage, type=type, help=help, group=group, apart=apart, more=more)
-
-
-def configure(parser: Parser, module: ModuleType) -> None:
-    """Adds the options that the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
-
-    For one of several, the first line of the docstring of its options is its help.
-
-    Args:
-        parser: of the command.
-        module: its module.
-    """
-    below: dict[str, tuple[type, Callable[[Any], int]]] | None = getattr(module, "COMMANDS", None)
-    if below is None:
-        add_options(parser, module.Options, run=module.run)
-        return
-    verb = parser.prog.rpartition(" ")[2]
-
-    def refuse(args: object) -> NoReturn:
-        *names, last = below
-        raise UsageError(f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} --help")
-
-    parser.set_defaults(run=refuse)
-    commands = commands_of(parser, dest=f"{verb}_command")
-    for name, (declared, run) in below.items():
-        told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
-        add_options(add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run)
-
-
-def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:
-    """Adds the options that a class declares to a parser."""
-    parser.set_defaults(run=run)
-    parser.epilog = getattr(declared, "epilog", None)
-    parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
-    meanings = meanings_of(declared)
-    groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    for owner, name, one in _options_of(declared):
-        group = one.apart or one.group or vars(owner).get("group", "")
-        if group not in groups:
-            about = vars(owner).get("about")
-            made = parser.add_mutually_exclusive_group() if one.apart else parser.add_argument_group(group, about)
-            groups[group] = made
-        flags, settings = one.arguments(name, meanings.get(name, ""))
-        groups[group].add_argument(*flags, **settings)
-
-
-def _in_python(declared: type, verb: str) -> str:
-    """Returns the equivalent Python call of a command, for the end of its help, from the docstring of its options."""
-    told = " ".join((declared.__doc__ or "").split())
-    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
-    if not calls:
-        return ""
-    call = calls.pop("")
-    others = "".join(f"  {one}  # {verb} {flag}\n" for flag, one in calls.items())
-    module = call[: call.index("(")].rpartition(".")[0]
-    return f"\nin Python:\n  import {module}\n{others}  {call}\n"
-
-
-def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
-    seen: set[str] = set()
-    for owner in declared.__mro__:
-        for name, one in vars(owner).items():
-            if isinstance(one, Option) and name not in seen:
-                seen.add(name)
-                yield owner, name, one
 
 
 def called(function: Callable[..., R], args: Any, **others: Any) -> R:

@@ -1,26 +1,30 @@
-"""Parser of all commands: errors as one sentence with the nearest name, and shared options."""
+"""Parser of all commands, made from the declarations of their options: errors as one sentence with the nearest name.
+
+An input is never an output: files are compared by identity and not by name, so that links, hard links, relative paths
+and another case do not hide a file.
+"""
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NoReturn, Self
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NoReturn
 
 import fascicle.plugins as plugins
-from fascicle.errors import UsageError
-from fascicle.settings.base import LARGEST
-from fascicle.verbs.places import check_places
+from fascicle.core.files.apart import Inputs, stat_of
+from fascicle.core.files.source import STDIN
+from fascicle.errors import OutputError, UsageError
+from fascicle.settings.base import meanings_of
+from fascicle.verbs.options import ROLES, FormatNames, Option, fills, reads
 
 _CHOICE = re.compile(
     r"(?:argument (?P<what>\S+): )?invalid choice: '(?P<given>.*?)' \((?:choose from|maybe) (?P<list>.*)\)"
 )
-
-_MOST_THREADS: Final = 256  # with more threads a network needs minutes to start, and is not faster
-_LONGEST_NUMBER: Final = 20  # largest number of digits that are parsed
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,30 +55,6 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + self.in_python
 
 
-class StoreOnce(argparse.Action):
-    """Action that stores a value, or the constant of an option without one; a second value is refused."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: object,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Stores the value.
-
-        Raises:
-            ArgumentError: the option, or another one with the same destination, was given before.
-        """
-        chosen = vars(namespace).setdefault("_chosen", set())
-        if self.dest in chosen:
-            raise argparse.ArgumentError(
-                self, "it was chosen before, and a second choice would win in silence; choose once"
-            )
-        chosen.add(self.dest)
-        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
-
-
 def commands_of(parser: Parser, *, dest: str) -> argparse._SubParsersAction[Parser]:
     """Adds subcommands to a parser."""
     return parser.add_subparsers(dest=dest, metavar="COMMAND", title="commands", parser_class=Parser)
@@ -89,6 +69,70 @@ def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help
     everywhere.add_argument("--quiet", action="store_true", help="say nothing on standard error if all goes well")
     everywhere.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
+
+
+def configure(parser: Parser, module: ModuleType) -> None:
+    """Adds the options that the module of a command declares: ``Options`` and ``run``, or several as ``COMMANDS``.
+
+    For one of several, the first line of the docstring of its options is its help.
+
+    Args:
+        parser: of the command.
+        module: its module.
+    """
+    below: dict[str, tuple[type, Callable[[Any], int]]] | None = getattr(module, "COMMANDS", None)
+    if below is None:
+        add_options(parser, module.Options, run=module.run)
+        return
+    verb = parser.prog.rpartition(" ")[2]
+
+    def refuse(args: object) -> NoReturn:
+        *names, last = below
+        raise UsageError(f"{verb} needs a command of its own: {', '.join(names)} or {last}; see {parser.prog} --help")
+
+    parser.set_defaults(run=refuse)
+    commands = commands_of(parser, dest=f"{verb}_command")
+    for name, (declared, run) in below.items():
+        told = (declared.__doc__ or "").partition("\n")[0].removesuffix(".")
+        add_options(add_command(commands, name, help_text=told[:1].lower() + told[1:]), declared, run=run)
+
+
+def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) -> None:
+    """Adds the options that a class declares to a parser."""
+    parser.set_defaults(run=run)
+    parser.epilog = getattr(declared, "epilog", None)
+    parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
+    meanings = meanings_of(declared)
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    for owner, name, one in _options_of(declared):
+        group = one.apart or one.group or vars(owner).get("group", "")
+        if group not in groups:
+            about = vars(owner).get("about")
+            made = parser.add_mutually_exclusive_group() if one.apart else parser.add_argument_group(group, about)
+            groups[group] = made
+        flags, settings = one.arguments(name, meanings.get(name, ""))
+        groups[group].add_argument(*flags, **settings)
+
+
+def _in_python(declared: type, verb: str) -> str:
+    """Returns the equivalent Python call of a command, for the end of its help, from the docstring of its options."""
+    told = " ".join((declared.__doc__ or "").split())
+    calls: dict[str, str] = dict(re.findall(r"In Python(?: with (--\S+))?: ``(.+?)``", told))
+    if not calls:
+        return ""
+    call = calls.pop("")
+    others = "".join(f"  {one}  # {verb} {flag}\n" for flag, one in calls.items())
+    module = call[: call.index("(")].rpartition(".")[0]
+    return f"\nin Python:\n  import {module}\n{others}  {call}\n"
+
+
+def _options_of(declared: type) -> Iterator[tuple[type, str, Option]]:
+    seen: set[str] = set()
+    for owner in declared.__mro__:
+        for name, one in vars(owner).items():
+            if isinstance(one, Option) and name not in seen:
+                seen.add(name)
+                yield owner, name, one
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -122,49 +166,6 @@ def _refuse_empty_value(action: argparse.Action, value: object) -> None:
         raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
 
 
-def positive(text: str) -> int:
-    """Parses an integer from 1, for ``type=``."""
-    return _integer(text, least=1)
-
-
-def natural(text: str) -> int:
-    """Parses an integer from 0, for ``type=``."""
-    return _integer(text, least=0)
-
-
-def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
-    """Returns a parser of numbers, for ``type=``.
-
-    Args:
-        words: description of the allowed numbers.
-        fits: true for an allowed number.
-    """
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not fits(value):
-            raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give a number {words}")
-        return value
-
-    return read
-
-
-def threads(text: str) -> int:
-    """Parses a number of threads, for ``type=``."""
-    return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
-
-
-def _integer(text: str, *, least: int, most: int = LARGEST) -> int:
-    fits = text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and least <= int(text) <= most
-    if not fits:
-        shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}..."
-        raise argparse.ArgumentTypeError(f"{shown!r} is not allowed, give an integer from {least} to {most:,}")
-    return int(text)
-
-
 def _explained(message: str) -> str:
     """Returns argparse's message in other words, where it is about a choice."""
     found = _CHOICE.match(message)
@@ -182,21 +183,53 @@ def _nearest(given: str, allowed: Iterable[str]) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-class FormatNames(tuple[str, ...]):
-    """Names of formats for an option: own formats are listed, and those of plug-ins are accepted too."""
+def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -> None:
+    """Refuses an output that is an input, and two outputs that are one.
 
-    group: str
+    Args:
+        actions: of the parser of the command.
+        given: given values, by the name of the option.
 
-    def __new__(cls, names: Iterable[str], *, group: str) -> Self:
-        """Takes the own names, and the group of plug-ins."""
-        found = super().__new__(cls, names)
-        found.group = group
-        return found
+    Raises:
+        OutputError: see `Inputs.refuse`.
+    """
+    actions = [action for action in actions if action.type in ROLES]
+    written = [
+        (path, action.type is fills) for action in actions if action.type is not reads for path in _paths(action, given)
+    ]
+    inputs = Inputs.of(path for action in actions if action.type is reads for path in _paths(action, given))
+    for path, filled in written:
+        inputs.refuse(path, filled=filled)
+    inputs.refuse(STDIN)  # for any output: results or messages
+    _check_apart([path for path, _ in written if path != STDIN])
+    if inputs.folders and any(_is_replaced(path, filled=filled) for path, filled in written):
+        inside = inputs.inside()  # searched only where something may be replaced
+        for path, filled in written:
+            inside.refuse(path, filled=filled)
 
-    def __contains__(self, name: object) -> bool:
-        """True for an own name or that of a plug-in; plug-ins are searched only for other names."""
-        return super().__contains__(name) or name in plugins.names(self.group)
 
-    def with_more(self, names: Iterable[str]) -> Self:
-        """Returns the same names, and more own ones."""
-        return type(self)((*self, *names), group=self.group)
+def _check_apart(paths: Iterable[str]) -> None:
+    known: dict[object, str] = {}
+    for path in paths:
+        found = stat_of(path)
+        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            continue
+        try:
+            identity = (found.st_dev, found.st_ino) if found is not None else os.path.realpath(path)
+        except ValueError:
+            continue  # no file has such a name; opening it raises the error
+        if identity in known:
+            raise OutputError(f"{known[identity]} and {path} are one place, and two things are to be written there")
+        known[identity] = path
+
+
+def _paths(action: argparse.Action, given: Mapping[str, Any]) -> list[str]:
+    value = given.get(action.dest)
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _is_replaced(path: str, *, filled: bool) -> bool:
+    found = stat_of(path) if path != STDIN else None
+    return found is not None and (stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not filled))

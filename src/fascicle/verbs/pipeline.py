@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict, dataclass
 
 from fascicle.core.wording import counted
 from fascicle.settings.pipeline import as_toml, read_pipeline
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import option, reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +92,16 @@ def run_show(args: Show) -> int:
 def run_check(args: Check) -> int:
     """Checks a pipeline; returns the exit code."""
     found = check(args.pipeline)
-    if args.json:
-        sys.stdout.write(json.dumps(asdict(found), ensure_ascii=False) + "\n")
-        return 0
-    for name, needs, gives in found.steps:
-        sys.stdout.write(f"{name}\tneeds {', '.join(needs) or 'nothing'}\tgives {', '.join(gives) or 'nothing'}\n")
-    say(
-        f"{found.name} works: {counted(len(found.steps), 'step')}, {counted(found.rules, 'rule')} and "
-        f"{counted(found.answers, 'known answer')} tried"
+    steps = (
+        f"{name}\tneeds {', '.join(needs) or 'nothing'}\tgives {', '.join(gives) or 'nothing'}"
+        for name, needs, gives in found.steps
     )
+    put(asdict(found), steps, as_json=args.json)
+    if not args.json:
+        say(
+            f"{found.name} works: {counted(len(found.steps), 'step')}, {counted(found.rules, 'rule')} and "
+            f"{counted(found.answers, 'known answer')} tried"
+        )
     return 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.atomic import check_target
 from fascicle.core.marks import harmless
 from fascicle.errors import OutputError, UsageError
@@ -22,9 +22,7 @@ from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.evaluation.reports.plots.learning import size as size_of_learning
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option
-from fascicle.verbs.places import reads, writes
-from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.verbs.options import Overwrite, called, option, reads, writes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.errors import one_line
+from fascicle.pipeline.running.records import Quarantined
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Declared, option
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import Declared, fills, option, reads
 from fascicle.verbs.run import tell
 from fascicle.verbs.tasks.run import quarantined, retry, shown
-
-if TYPE_CHECKING:
-    from fascicle.pipeline.running.records import Quarantined
 
 
 class Ls:

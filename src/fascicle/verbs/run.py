@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
+from fascicle.core.progress import Progress as Shown
 from fascicle.core.progress import progress
 from fascicle.core.wording import counted
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
+from fascicle.pipeline.running.report import Totals
+from fascicle.pipeline.running.run import Progress
 from fascicle.settings.recognition import Case
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import Strict, called, option
-from fascicle.verbs.parsing import FormatNames, positive
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.messages import put, say, say_notes
+from fascicle.verbs.options import FormatNames, Strict, called, fills, option, positive, reads
 from fascicle.verbs.shared import CASE, Reading, reading_of
 from fascicle.verbs.tasks.run import run as run_pipeline
-
-if TYPE_CHECKING:
-    from fascicle.core.progress import Progress as Shown
-    from fascicle.pipeline.running.report import Totals
-    from fascicle.pipeline.running.run import Progress
 
 _QUARANTINED: Final = 3  # exit code
 
@@ -66,8 +61,7 @@ class Options(Strict, Reading):
 def run(args: Options) -> int:
     """Runs the pipeline; returns the exit code."""
     shown, reading = progress(), reading_of(args)
-    for note in left_out_notes(args.files, reading):
-        say(f"note: {note}")
+    say_notes(left_out_notes(args.files, reading))
     see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account
@@ -81,8 +75,7 @@ def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, ve
     """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of `Tally.exit_code`."""
     tally = Tally()
     tally.account.events.restore(totals.events)
-    if as_json:
-        sys.stdout.write(json.dumps(msgspec.to_builtins(totals), ensure_ascii=False) + "\n")
+    put(msgspec.to_builtins(totals), "", as_json=as_json)
     for one in totals.suspects:
         say(
             f"suspect: from shard {one.shard} to {one.last} there is {counted(one.mentions, 'mention')} of {one.type}, "

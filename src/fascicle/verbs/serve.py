@@ -15,9 +15,7 @@ from fascicle.settings.recognition import Case
 from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings
 from fascicle.verbs.console import needs_extra
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import fills, reads
+from fascicle.verbs.options import called, fills, natural, option, positive, reads
 from fascicle.verbs.shared import CASE
 
 if TYPE_CHECKING:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import json
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from fascicle.errors import UsageError
+from fascicle.settings.recipes.reference import Key, Table, tables
+from fascicle.verbs.messages import put
 from fascicle.verbs.options import option
-
-if TYPE_CHECKING:
-    from fascicle.settings.recipes.reference import Key, Table
 
 _WIDTH = 100
 
@@ -36,14 +32,9 @@ class Options:
 
 def run(args: Options) -> int:
     """Prints the list; returns the exit code."""
-    from fascicle.settings.recipes.reference import tables  # imported here, because no other command needs it
-
     found = chosen(tuple(tables()), args.names)
-    if args.json:
-        sys.stdout.write(json.dumps([asdict(table) for table in found]) + "\n")
-        return 0
-    sys.stdout.write("\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n")
-    return 0
+    text = "\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n"
+    return put([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)
 
 
 def chosen(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:

@@ -23,9 +23,7 @@ from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
 from fascicle.settings.recognition import Case
-from fascicle.verbs.options import Declared, called, option
-from fascicle.verbs.parsing import FormatNames
-from fascicle.verbs.places import reads
+from fascicle.verbs.options import Declared, FormatNames, StoreOnce, called, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.
@@ -142,6 +140,7 @@ CASE: Final[Any] = option(
     help="in which capitals a name of a dictionary is found: auto: in any, but short names in capitals, such as REST, "
     "only as they are written; exact: all as they are written; any: all in any capitals; default: auto",
 )
+ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",
     help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may be "

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.files.atomic import check_target
+from fascicle.core.files.source import STDIN, stem
 from fascicle.errors import UsageError
 from fascicle.evaluation.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.formats.distributions import SUFFIXES
-from fascicle.verbs.options import option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import option, reads, writes
 from fascicle.verbs.shared import INPUT_FORMATS, ReadingDetails, input_format, reading_of
 
 SYSTEM_FORMATS: Final = INPUT_FORMATS.with_more(PREDICTIONS)
@@ -58,3 +59,79 @@ def check_report(path: str, *, overwrite: bool) -> None:
             f"the report {path} was asked for; its name must end with {' or '.join(REPORTS)}, which decides what it is"
         )
     check_target(path, overwrite=overwrite)
+
+
+def _column(text: str) -> int:
+    """Parses the number of a column, from 0; negative numbers count from the last."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 6):
+        raise argparse.ArgumentTypeError(f"{text!r} is not allowed, give the number of a column, from 0")
+    return int(text)
+
+
+class Columns:
+    """Gold and predictions in columns of one file.
+
+    Attributes:
+        gold_column: GOLD is a column file with gold and predicted tags: the column of the gold tags, from 0; the word
+            is in column 0, or where --columns says.
+        pred_column: the column of predicted tags in such a file; once for each system.
+    """
+
+    group = "reading"
+    gold_column: int | None = option("--gold-column N", _column)
+    pred_column: list[int] = option("--pred-column N ...", _column)
+
+
+class SomeColumns(NamedTuple):
+    """Columns of one file with the gold tags, and with the tags of each system; see ``ReadRequest.columns``.
+
+    Attributes:
+        gold: of the word and the gold tags.
+        predicted: of the word and the tags of each system, by the name of the system.
+    """
+
+    gold: str
+    predicted: dict[str, str]
+
+
+def columns_of(args: Any) -> SomeColumns | None:
+    """Returns the columns of ``--gold-column`` and ``--pred-column``; ``None`` without these options.
+
+    Raises:
+        UsageError: one of the two options without the other, files beside them, or one column twice.
+    """
+    if args.gold_column is None and not args.pred_column:
+        return None
+    if args.gold_column is None or not args.pred_column:
+        given, other = (
+            ("--gold-column", "--pred-column") if not args.pred_column else ("--pred-column", "--gold-column")
+        )
+        raise UsageError(f"{given} was given without {other}; give both, for example --gold-column 1 --pred-column 2")
+    if args.files:
+        raise UsageError(
+            f"--pred-column takes the predictions from {args.gold}, but {args.files[0]} was given too; leave one out"
+        )
+    if args.gold == STDIN:
+        raise UsageError("standard input (-) can be read once, and each column needs a reading; name a file")
+    token = _token(args.columns)
+    used = [token, args.gold_column, *args.pred_column]
+    twice = next((column for column in used if used.count(column) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"column {twice} was given twice; the word, the gold and each system have a column of their own"
+        )
+    name, one = stem(args.gold), len(args.pred_column) == 1
+    predicted = {name if one else f"{name} column {column}": f"{token},{column}" for column in args.pred_column}
+    return SomeColumns(gold=f"{token},{args.gold_column}", predicted=predicted)
+
+
+def _token(text: str | None) -> int:
+    if text is None:
+        return 0
+    try:
+        return _column(text)
+    except argparse.ArgumentTypeError:
+        raise UsageError(
+            f"--columns {text} was given with --gold-column; name the column of the word alone, for example --columns 0"
+        ) from None

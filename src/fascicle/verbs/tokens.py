@@ -8,24 +8,7 @@ from typing import get_args
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import Role
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import called, option
-from fascicle.verbs.places import fills, reads
-
-
-class Add:
-    """Make a token for somebody, print it once, and keep its hash.
-
-    In Python: ``fascicle.serving.tokens.add_token("tokens.json", "Ada")``
-
-    Attributes:
-        path: of tokens; made if there is none.
-        name: whose token it is.
-        role: what it allows; default: curator.
-    """
-
-    path: str = option("FILE", fills)
-    name: str = option("NAME")
-    role: str = option("--role", choices=get_args(Role), default="curator")
+from fascicle.verbs.options import called, fills, option, reads
 
 
 class Withdraw:
@@ -40,6 +23,20 @@ class Withdraw:
 
     path: str = option("FILE", fills)
     name: str = option("NAME")
+
+
+class Add(Withdraw):
+    """Make a token for somebody, print it once, and keep its hash.
+
+    In Python: ``fascicle.serving.tokens.add_token("tokens.json", "Ada")``
+
+    Attributes:
+        path: of tokens; made if there is none.
+        name: whose token it is.
+        role: what it allows; default: curator.
+    """
+
+    role: str = option("--role", choices=get_args(Role), default="curator")
 
 
 class Ls:

@@ -1,29 +1,34 @@
-"""Command ``fascicle train``: trains a model from a recipe to a run folder."""
+"""Command ``fascicle train``: trains a model from a recipe to a run folder, and says what to do with it next."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from fascicle.core.progress import NOW_AND_THEN
+from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
+from fascicle.evaluation.reports.table import in_columns, table
+from fascicle.runtime.places import as_path
 from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe
+from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged, read_toml
 from fascicle.verbs.console import log, needs_extra
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import THREADS, option
-from fascicle.verbs.parsing import natural
-from fascicle.verbs.places import fills, reads
-from fascicle.verbs.trained_text import end_text
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import THREADS, fills, natural, option, reads
 
 if TYPE_CHECKING:
-    from fascicle.training.engine.events import Ended, RunEvent, Validated
+    from fascicle.evaluation.scoring.typing import TypingScores
+    from fascicle.training.engine.events import Ended, Finished, HeadScores, RunEvent, Validated
+    from fascicle.training.filter.judging import FilterFinished
+    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.typer.run import TyperFinished
+    from fascicle.training.typer.scores import TyperScores
 
 
 class Options:
@@ -57,11 +62,9 @@ def run(args: Options) -> int:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output) if args.output else None
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
-    if args.json:
-        sys.stdout.write(json.dumps({"folder": str(ended.folder), **ended.as_dict()}) + "\n")
-    shown = end_text(ended, recipe)
-    sys.stdout.write("" if args.json else shown.scores)
-    for line in shown.notes:
+    scores, notes = end_text(ended, recipe)
+    put({"folder": str(ended.folder), **ended.as_dict()}, scores, as_json=args.json, ensure_ascii=True)
+    for line in notes:
         say(line)
     return 0
 
@@ -142,3 +145,169 @@ def _line(event: Validated) -> str:
     place = "" if event.at_end_of_epoch else f", step {event.step}"
     facts = f"loss {event.loss:.4f}, {event.figures}, {event.seconds:.0f} s{best}"
     return f"epoch {event.epoch}/{event.epochs}{place}: {facts}"
+
+
+_SHOWN: Final = 12  # types in a confusion matrix
+WARNING: Final = (
+    "Typing accuracy: the places of all mentions were given. This is not recognition, and no figure of it may stand "
+    "beside an F1 of one."
+)
+
+
+def typing_text(scores: TyperScores) -> str:
+    """Formats typing accuracy with its baselines, types, the confusion matrix, and scores of found mentions, if any."""
+    typing, published = scores.typing, scores.published
+    lines = [f"typing accuracy         {100 * typing.accuracy:6.2f} %  of {typing.mentions:,} given mentions"]
+    lines.append(f"lookup of the string    {100 * scores.lookup.accuracy:6.2f} %  baseline without a model")
+    lines.append(f"most frequent type      {100 * scores.majority.accuracy:6.2f} %  baseline without a model")
+    if typing.discontinuous:
+        lines.append(
+            f"discontinuous           {typing.discontinuous_right:,} of {typing.discontinuous:,} right in all fragments"
+        )
+    if published is not None:
+        sums = "2PR/(P+R), P and R of different mentions" if typing.discontinuous else "2P/(1+P) of the accuracy"
+        lines.append(f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER")
+    unknown = 100 * scores.words_without_vector / max(scores.words, 1)
+    lines.append(f"words without a vector  {unknown:6.2f} %  of {counted(scores.words, 'word')} in these mentions")
+    lines += ["", WARNING, "", *_confusion_lines(typing)]
+    if scores.found is not None:
+        lines += ["", "mentions found by trying all spans, strictly scored", table(scores.found).rstrip("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def _confusion_lines(typing: TypingScores) -> list[str]:
+    """Returns the confusion matrix: gold types as rows, predicted types as columns; the less frequent types as one."""
+    names = list(typing.types)
+    shown, rest = names[:_SHOWN], names[_SHOWN:]
+    groups = [[name] for name in shown] + ([rest] if rest else [])
+    titles = [*shown, *([f"{len(rest)} others"] if rest else [])]
+    table_ = [["gold \\ said", *titles, "right"]]
+    for title, golds in zip(titles, groups, strict=True):
+        row = [sum(typing.confusion.get((g, s), 0) for g in golds for s in said) for said in groups]
+        right = sum(typing.confusion.get((g, g), 0) for g in golds)
+        total = sum(row)
+        table_.append([title, *(f"{n:,}" for n in row), f"{100 * right / total:.1f} %" if total else "-"])
+    return in_columns(table_)
+
+
+_NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
+
+
+def end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
+    """Returns the text for the end of a training.
+
+    Args:
+        ended: end of the run.
+        recipe: of the run.
+
+    Returns:
+        The scores for standard output, and sentences for standard error.
+    """
+    from fascicle.training.distil.run import LayersFinished
+    from fascicle.training.engine.events import Finished
+    from fascicle.training.filter.judging import FilterFinished
+    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.typer.run import TyperFinished
+
+    folder = ended.folder
+    match ended:
+        case Finished():
+            weak = isinstance(recipe, Recipe) and bool(recipe.distant)
+            return _recogniser(ended, weak=weak), list(_advice(ended))
+        case FilterFinished():
+            use = f"fascicle combine meta PRED... --filter {folder} --texts FILE -o OUT uses it"
+            return "\n".join(_filter(ended)) + "\n", [f"the filter is {folder}; {use}"]
+        case LayersFinished():
+            losses = ", ".join(f"{name} {value:.4f}" for name, value in ended.held_out.items())
+            use = "model.encoder, teacher.encoder and student.encoder of a recipe may name it"
+            scores = f"losses on held-out text (epoch {ended.epoch}): {losses}\n"
+            return scores, [f"the encoder is {ended.encoder}; {use}"]
+        case TyperFinished():
+            model = folder / "model"
+            return _typer(ended), [f"the model is {model}; fascicle typer predict {model} uses it"]
+        case PretrainingFinished():
+            return _pretraining(ended), [f"the encoder is {folder / 'encoder'}; model.encoder names it"]
+        case _:
+            raise AssertionError(ended)
+
+
+def _recogniser(finished: Finished, *, weak: bool) -> str:
+    against = " against the labels of the dictionary" if weak else ""
+    parts = list(_tables(finished.answer, "", against))
+    for other in finished.others:
+        parts += _tables(other, f" by {other.head}", against)
+    return "\n".join(parts)
+
+
+def _tables(scores: HeadScores, who: str, against: str) -> Iterator[str]:
+    yield f"dev{who}{against} (epoch {scores.epoch})\n{table(scores.dev)}"
+    if scores.test is not None:
+        yield f"test{who}\n{table(scores.test)}"
+
+
+def _advice(finished: Finished) -> Iterator[str]:
+    for scores in (finished.answer, *finished.others):
+        yield from filter(None, (_fitted(scores), _rules(scores)))
+    folder = finished.folder
+    yield f"the model is {folder / 'best'}; fascicle annotate --model {as_path(folder)} uses it"
+    for other in finished.others:
+        yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
+
+
+def _fitted(scores: HeadScores) -> str:
+    """Returns a sentence on the values fitted on dev; empty if nothing was fitted."""
+    if "nothing" not in scores.tuned:
+        return ""
+    if own := scores.tuned.get("nothing_by_type"):
+        shown = ", ".join(f"{name} {value:g}" for name, value in own.items())
+        return f"decision.nothing_by_type for the head {scores.head}, fitted on dev: {shown}"
+    chosen, tried = scores.tuned["nothing"], [float(value) for value in scores.tuned["dev_f1_by_nothing"]]
+    most = "largest" if chosen == max(tried) else "smallest"
+    edge = (
+        f"; it is the {most} value tried, and a better one may lie beyond" if chosen in (min(tried), max(tried)) else ""
+    )
+    return f"decision.nothing = {chosen:g} for the head {scores.head}, fitted on dev{edge}"
+
+
+def _rules(scores: HeadScores) -> str:
+    """Returns the rules for abbreviations that were chosen on dev; empty if they were not requested."""
+    rules = scores.tuned.get("abbreviations")
+    if rules is None:
+        return ""
+    gain = 100 * (rules["dev_f1"] - rules["dev_f1_without"])
+    return (
+        f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = {rules['spread']}, drop = "
+        f"{rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} dev F1, from "
+        f"{counted(rules['definitions'], 'definition')} of short forms"
+    )
+
+
+def _filter(finished: FilterFinished) -> Iterator[str]:
+    judged = finished.held_out
+    yield (
+        f"held out (epoch {finished.epoch}): accuracy {100 * judged.accuracy:.2f}, F1 {100 * judged.f1:.2f}, rejected "
+        f"{judged.tn:,} of {judged.tn + judged.fp:,} incorrect and {judged.fn:,} of {judged.fn + judged.tp:,} correct"
+    )
+    threshold = finished.threshold
+    if not threshold.documents:
+        yield f"kept is what has a probability of at least {threshold.value:g}; nothing was chosen"
+        return
+    yield (
+        f"kept is what has a probability of at least {threshold.value:g}, chosen for {threshold.aim} on "
+        f"{counted(threshold.documents, 'document')} of dev; there:"
+    )
+    for name, row in finished.scores.items():
+        rates = " ".join(
+            f"{short} {100 * row[key]:.2f}" for short, key in (("P", "precision"), ("R", "recall"), ("F1", "f1"))
+        )
+        yield f"  {_NAMES.get(name, name)}: {rates}"
+
+
+def _pretraining(finished: PretrainingFinished) -> str:
+    found = finished.held_out
+    scored = "" if found is None else f"held-out pseudo-perplexity {found.perplexity:.2f} ({found.pieces:,} pieces)\n"
+    return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
+
+
+def _typer(finished: TyperFinished) -> str:
+    return "\n".join(f"{part}\n{typing_text(scores)}" for part, scores in finished.parts.items())

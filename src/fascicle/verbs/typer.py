@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.typing import fit_lookup
@@ -24,13 +22,11 @@ from fascicle.settings.base import Positive
 from fascicle.text.segment import segmenter
 from fascicle.verbs import shared, train
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.messages import put, say
+from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option, reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
 from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
-from fascicle.verbs.tasks.paths import Paths, listed
-from fascicle.verbs.trained_text import typing_text
+from fascicle.verbs.train import typing_text
 
 if TYPE_CHECKING:
     from fascicle.training.typer.scores import TyperScores
@@ -212,9 +208,7 @@ def _run_predict(args: Predict) -> int:
     passing = account.passing(predictions, report)
     write_predictions(passing, writing, report=report)
     account.add(report)
-    tally.say(verbose=args.verbose)
-    tally.close(args.output)
-    return tally.exit_code(strict=args.strict)
+    return tally.end(args.output, verbose=args.verbose, strict=args.strict)
 
 
 def spans_of(args: Predict) -> PredictionRequest | None:
@@ -229,9 +223,8 @@ def _run_score(args: Score) -> int:
     gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
     tally = Tally()
     scores = called(_score_types, args, gold=gold, train=train, events=tally.account.events)
-    sys.stdout.write(json.dumps(scores.as_dict()) + "\n" if args.json else typing_text(scores))
-    tally.say(verbose=args.verbose)
-    return tally.exit_code(strict=args.strict)
+    put(scores.as_dict(), typing_text(scores), as_json=args.json, ensure_ascii=True)
+    return tally.end(verbose=args.verbose, strict=args.strict)
 
 
 COMMANDS = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.tree import archive_of, open_tree
@@ -24,11 +24,8 @@ from fascicle.text.sentences import SurfaceReader
 from fascicle.text.vectors import StaticVectors, write_vectors
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, called, option
-from fascicle.verbs.parsing import natural, positive
-from fascicle.verbs.places import reads, writes
+from fascicle.verbs.options import Overwrite, Strict, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
-from fascicle.verbs.tasks.paths import Paths, listed
 
 
 class Options(Overwrite, Strict, ReadingAs):
@@ -67,14 +64,12 @@ class Options(Overwrite, Strict, ReadingAs):
 
 def run(args: Options) -> int:
     """Trains the vectors; returns the exit code."""
-    from fascicle.text.glove import GloveSettings
 
     tally = Tally()
     settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
     reading = reading_of(args)
     called(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
-    tally.say(verbose=args.verbose)
-    return tally.exit_code(strict=args.strict)
+    return tally.end(verbose=args.verbose, strict=args.strict)
 
 
 _TRAIN: Final = frozenset(("train", "training"))

@@ -76,7 +76,7 @@ def test_what_is_missing_in_a_store_is_done_again(written: Write, tmp_path: Path
 
 def test_a_block_that_fails_sends_nothing(tmp_path: Path) -> None:
     def write_half() -> None:
-        with RunFolder(tmp_path.as_uri()).written("part") as stream:
+        with RunFolder(tmp_path.as_uri()).place.written("part") as stream:
             stream.write(b"half")
             raise LookupError
 

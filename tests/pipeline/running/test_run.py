@@ -260,7 +260,7 @@ def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, 
     with pytest.raises(OutputError, match="something else"):
         run_of([path], out).do()
     (out / "thesis.txt").unlink()
-    with RunFolder(out).held(), pytest.raises(OutputError, match="another run"):
+    with RunFolder(out).place.held(), pytest.raises(OutputError, match="another run"):
         run_of([path], out).do()
     for folder, named in ((path, "is a file"), (tmp_path / "no" / "where", "does not exist")):
         with pytest.raises(OutputError, match=named):

@@ -71,7 +71,7 @@ def test_a_folder_that_another_run_holds_stays_as_it_is(written: Write, tmp_path
     for folder in (out, out.as_uri()):
         run = run_of([path], folder)
         run.do(resume=True)
-        with RunFolder(out).held():
+        with RunFolder(out).place.held():
             (out / ".fascicle-run-part-00000.jsonl.beef.tmp").write_bytes(b"half")  # as a worker of the first has it
             before = contents(out)
             for more in ({"resume": True}, {"update": True}):
@@ -82,10 +82,10 @@ def test_a_folder_that_another_run_holds_stays_as_it_is(written: Write, tmp_path
 
 def test_a_worker_that_outlives_its_run_gives_nothing_a_name(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    with folder.held() as mark:
+    with folder.place.held() as mark:
         worker = RunFolder(tmp_path).of_run(mark)
         worker.write_json("before", 1)
-    with folder.held():
+    with folder.place.held():
         before = contents(tmp_path)
         with pytest.raises(OutputError, match="another run"):
             worker.write_json("after", 1)
@@ -102,7 +102,7 @@ def test_documents_are_not_tried_again_while_a_run_holds_the_folder(written: Wri
     )
     path, out = written(["x one", "!raise x"]), tmp_path / "out"
     run_of([path], out).do()
-    with RunFolder(out).held():
+    with RunFolder(out).place.held():
         before = contents(out)
         with pytest.raises(OutputError, match="another run is writing"):
             retry(str(out), pipeline=str(tmp_path / "p"))

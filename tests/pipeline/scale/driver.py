@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from poison import open_poison, run_of
 
-from fascicle.pipeline.scale.cluster import Cluster
+from fascicle.pipeline.scale import Cluster
 from fascicle.settings.pipeline import Limits, Shards
 
 

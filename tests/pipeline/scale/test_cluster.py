@@ -19,7 +19,7 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.pipeline.scale.cluster import Cluster, pool_on
+from fascicle.pipeline.scale import Cluster, pool_on
 from fascicle.settings.pipeline import Limits
 
 RUNNING = Path(__file__).parents[1] / "running"

@@ -28,11 +28,11 @@ from fascicle.loading import load, load_single
 from fascicle.runtime.combination.rules import RuleRequest
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.verbs.agreement import agree
+from fascicle.verbs.combine import combine
+from fascicle.verbs.compare import CompareSettings, compare
 from fascicle.verbs.ensemble import ensemble
 from fascicle.verbs.export import export
 from fascicle.verbs.tasks.calibrate import CalibrateSettings, calibrate
-from fascicle.verbs.tasks.combine import combine
-from fascicle.verbs.tasks.compare import CompareSettings, compare
 from fascicle.verbs.tasks.evaluate import evaluate
 from fascicle.verbs.tasks.report import ReportRequest, report_on
 

@@ -170,13 +170,17 @@ def drawn(rows: Sequence[Sequence[str]]) -> str:
 
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, the first to the left, the numbers to the right; long names are cut."""
-    shown = [[shortened(cell) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
+    """Columns as `in_columns`; long names are cut."""
+    return in_columns([[shortened(cell) for cell in row] for row in rows])
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of equal width, the first to the left, the numbers to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             cell.ljust(width) if index == 0 else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in shown
+        for row in rows
     ]

@@ -18,7 +18,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
 from fascicle.runtime.combination.align import System
 from fascicle.runtime.combination.type_names import TypeMap, check_types, parse_map, rename
-from fascicle.settings.plain import toml_values
+from fascicle.settings.recipes.strict import toml_values
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.errors import MissingExtraError, RecipeError
-from fascicle.pipeline.adapters.parts import parts
+from fascicle.pipeline.adapters import Adapter, parts
 from fascicle.settings.base import Name, Positive, Settings, Share
 
 
@@ -36,17 +36,11 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
     offline: bool = True
 
 
-class GlinerStep:
+class GlinerStep(Adapter):
     """A GLiNER model as a step; see the module."""
 
     Settings = GlinerSettings
-    apart = True
     name = "gliner"
-    needs: frozenset[str] = frozenset({"sentences"})
-    gives: frozenset[str] = frozenset({"mentions"})
-    drops: frozenset[str] = frozenset({"gliner"})
-    fingerprint = ""
-    types: tuple[str, ...] = ()
 
     def __init__(self, settings: GlinerSettings, *, name: str = "gliner", folder: str = ".") -> None:
         """Loads the model.
@@ -69,7 +63,7 @@ class GlinerStep:
         """Yields one patch for each document."""
         for document in documents:
             found = [one for part in parts(document, self._settings.characters) for one in self._of(document, *part)]
-            yield Patch(add=unique(found)[0], drop=tuple(one.key for one in document.layer(self.name)))
+            yield Patch(add=unique(found)[0], drop=self._earlier(document))
 
     def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
         asked, text = self._settings, document.text[start:end]

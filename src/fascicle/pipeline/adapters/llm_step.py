@@ -23,7 +23,7 @@ from msgspec import Meta
 from fascicle.core.document import Document, Event, Mention, Patch, unique
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, RecipeError
-from fascicle.pipeline.adapters.parts import parts
+from fascicle.pipeline.adapters import Adapter, parts
 from fascicle.settings.base import Name, Natural, Positive, Settings
 
 _LONGEST: Final = 4 << 20  # bytes of an answer
@@ -84,17 +84,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class LlmStep:
+class LlmStep(Adapter):
     """A language model as a step; see the module."""
 
     Settings = LlmSettings
-    apart = True
     name = "llm"
-    needs: frozenset[str] = frozenset({"sentences"})
-    gives: frozenset[str] = frozenset({"mentions"})
-    drops: frozenset[str] = frozenset({"llm"})
-    fingerprint = ""
-    types: tuple[str, ...] = ()
 
     def __init__(self, settings: LlmSettings, *, name: str = "llm", folder: str = ".") -> None:
         """Sends nothing yet.
@@ -138,8 +132,7 @@ class LlmStep:
                         events.append(Event(step=self.name, kind="note", code=code, message=message))
                     else:
                         mentions += [Mention((place,), one.type, source=self.name) for place in found]
-            earlier = tuple(one.key for one in document.layer(self.name))
-            yield Patch(add=unique(mentions)[0], drop=earlier, events=tuple(events))
+            yield Patch(add=unique(mentions)[0], drop=self._earlier(document), events=tuple(events))
 
     def _names(self, text: str) -> list[_Name]:
         """Returns what the model names, from the cache if it is there."""

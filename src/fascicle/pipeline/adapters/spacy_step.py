@@ -18,6 +18,7 @@ from msgspec import Meta, field
 from fascicle.core.document import Document, Mention, MentionKey, Patch, unique
 from fascicle.core.mention import Link, Span, link_of
 from fascicle.errors import MissingExtraError, RecipeError
+from fascicle.pipeline.adapters import Adapter
 from fascicle.settings.base import Name, Settings
 
 _BLANK: Final = "blank:"
@@ -56,17 +57,12 @@ class SpacySettings(Settings, frozen=True, kw_only=True):
             raise ValueError("mentions_of needs attributes, and takes no types, for it changes no type")
 
 
-class SpacyStep:
+class SpacyStep(Adapter):
     """A spaCy pipeline as a step; see the module."""
 
     Settings = SpacySettings
-    apart = True
     name = "spacy"
     needs: frozenset[str] = frozenset()
-    gives: frozenset[str] = frozenset({"mentions"})
-    drops: frozenset[str] = frozenset()
-    fingerprint = ""
-    types: tuple[str, ...] = ()
 
     def __init__(self, settings: SpacySettings, *, name: str = "spacy", folder: str = ".") -> None:
         """Loads the pipeline.
@@ -102,8 +98,7 @@ class SpacyStep:
         named = self._settings.types
         kinds = ((one, named.get(one.label_, "") if named else one.label_) for one in doc.ents)
         mentions = [self._mention(one, kind) for one, kind in kinds if kind]
-        earlier = tuple(mention.key for mention in document.layer(self.name))
-        return Patch(add=unique(mentions)[0], drop=earlier, sentences=self._sentences(document, doc))
+        return Patch(add=unique(mentions)[0], drop=self._earlier(document), sentences=self._sentences(document, doc))
 
     def _mention(self, span: Any, kind: str) -> Mention:
         link = Link(id="", nil=True) if span.kb_id_ == _NIL else link_of(span.kb_id_)

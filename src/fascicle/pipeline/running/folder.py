@@ -7,10 +7,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from io import BufferedReader
 from itertools import islice
-from typing import BinaryIO, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -18,9 +16,8 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.running.history import Entry, replaced
 from fascicle.pipeline.running.places import is_run_file, place_of
-from fascicle.pipeline.running.plan import Shard, Unread, plan
+from fascicle.pipeline.running.plan import Entry, Shard, Unread, plan, replaced
 from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
 from fascicle.settings.pipeline import Shards
 
@@ -40,6 +37,7 @@ class RunFolder:
 
     Attributes:
         name: path or URL of the folder, as it was given.
+        place: where its files are kept.
     """
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
@@ -50,16 +48,12 @@ class RunFolder:
             UsageError: a URL of a kind that is not known.
         """
         self.name = os.fspath(name)
-        self._place = place_of(self.name)
-
-    def at(self, name: str) -> str:
-        """Returns the full path or the URL of a file."""
-        return self._place.at(name)
+        self.place = place_of(self.name)
 
     @property
     def is_begun(self) -> bool:
         """True if a run was begun there."""
-        return MANIFEST in self._place.sizes()
+        return MANIFEST in self.place.sizes()
 
     def check(self, *, resume: bool) -> None:
         """Checks early that a run can be written to the folder.
@@ -67,8 +61,8 @@ class RunFolder:
         Raises:
             OutputError: the folder is a file, or holds something else, or a run that is not to be continued.
         """
-        self._place.check()
-        names = self._place.sizes()
+        self.place.check()
+        names = self.place.sizes()
         if MANIFEST in names:
             if not resume:
                 what = "is complete" if SUCCESS in names else "was interrupted"
@@ -84,65 +78,32 @@ class RunFolder:
                 code="exists",
             )
 
-    def held(self) -> AbstractContextManager[str]:
-        """Locks the folder against other runs, makes it if needed, and removes unfinished files of a killed run.
-
-        Yields:
-            The mark of this run; its workers give it to `of_run`.
-
-        Raises:
-            OutputError: another run holds it, or it cannot be written.
-        """
-        return self._place.held()
-
     def of_run(self, mark: str) -> RunFolder:
         """Returns itself for a worker, which stops writing when another run has begun to write there."""
-        self._place.of_run(mark)
+        self.place.of_run(mark)
         return self
-
-    @property
-    def pause(self) -> float:
-        """Seconds of work after which results are saved in a small file."""
-        return self._place.pause
-
-    def opened(self, name: str) -> AbstractContextManager[BufferedReader]:
-        """Opens a file for reading."""
-        return self._place.opened(name)
 
     def content(self, name: str) -> bytes:
         """Returns the bytes of a small file; empty if it does not exist."""
         try:
-            return next(self._place.read([name]))
+            return next(self.place.read([name]))
         except FileNotFoundError:
             return b""
 
-    def written(self, name: str, *, durable: bool = True) -> AbstractContextManager[BinaryIO]:
-        """Returns a file that takes its name when it is complete; one of that name is replaced.
-
-        Args:
-            name: of the file.
-            durable: whether it is kept even if the power fails.
-        """
-        return self._place.written(name, durable=durable)
-
-    def remove(self, names: Sequence[str]) -> None:
-        """Removes files if they exist."""
-        self._place.remove(names)
-
     def write_json(self, name: str, value: object) -> None:
         """Writes one value."""
-        with self.written(name) as stream:
+        with self.place.written(name) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n")
 
     def write_quarantine(self, name: str, records: Iterable[Quarantined]) -> None:
         """Writes records, one a line."""
-        with self.written(name) as stream:
+        with self.place.written(name) as stream:
             for record in records:
                 stream.write(msgspec.json.encode(record) + b"\n")
 
     def facts(self, name: str) -> FileFacts:
         """Returns name, size and hash of a file, read from the place where it is kept."""
-        with self.opened(name) as stream:
+        with self.place.opened(name) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             return FileFacts(name=name, size=stream.tell(), sha256=digest)
 
@@ -166,7 +127,7 @@ class RunFolder:
 
     def done(self, shards: Iterable[Shard]) -> Iterator[Done]:
         """Yields the markers of finished shards, in order; a marker whose part is missing does not count."""
-        sizes = self._place.sizes()
+        sizes = self.place.sizes()
         begun = {name: shard for shard in shards if (name := f"done-{shard.name}.json") in sizes}
         for shard, done in zip(begun.values(), self._read(list(begun), Done), strict=True):
             files = [facts for facts in (done.part, done.quarantine) if facts is not None]
@@ -182,7 +143,7 @@ class RunFolder:
                     if is_whole:
                         yield one
                     else:
-                        self._place.remove([SUCCESS, f"done-{one.shard}.json"])
+                        self.place.remove([SUCCESS, f"done-{one.shard}.json"])
 
     def is_whole(self, done: Done) -> bool:
         """True if the files of a marker have the sizes and hashes that it records."""
@@ -197,12 +158,12 @@ class RunFolder:
         The parts must be in the format that holds everything. If a part differs from its marker, none are returned.
         """
         name = f"done-{shard.name}.json"
-        if not shard.left_out or name not in self._place.sizes():
+        if not shard.left_out or name not in self.place.sizes():
             return {}
         (done,) = self._read([name], Done)
-        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self._place.sizes():
+        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self.place.sizes():
             return {}
-        with self.opened(done.part.name) as stream:
+        with self.place.opened(done.part.name) as stream:
             lines = stream.readlines()
         if hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
             return {}
@@ -210,7 +171,7 @@ class RunFolder:
 
     def retries(self) -> list[Done]:
         """Returns the markers of retries, in order."""
-        return list(self._read(sorted(name for name in self._place.sizes() if _RETRY.fullmatch(name)), Done))
+        return list(self._read(sorted(name for name in self.place.sizes() if _RETRY.fullmatch(name)), Done))
 
     def history(self, plans: int) -> Iterator[Entry]:
         """Yields the entries of the documents that the run was planned with.
@@ -219,26 +180,26 @@ class RunFolder:
             plans: how many plans there are.
         """
         for number in range(plans):
-            with self.opened(HISTORY.format(number)) as stream:
+            with self.place.opened(HISTORY.format(number)) as stream:
                 for line in stream:
                     yield msgspec.json.decode(line, type=Entry)
 
     def reopen(self) -> None:
         """Removes the proof and all retries, so that the retried documents are in quarantine again."""
-        self._place.remove([name for name in self._place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
+        self.place.remove([name for name in self.place.sizes() if name == SUCCESS or _TRIED.fullmatch(name)])
 
     def sweep(self) -> None:
         """Removes the saved results of shards that have their markers now."""
-        self._place.remove([name for name in self._place.sizes() if name.startswith(SAVED)])
+        self.place.remove([name for name in self.place.sizes() if name.startswith(SAVED)])
 
     def quarantine(self, name: str) -> Iterator[Quarantined]:
         """Yields the records of a file."""
-        with self.opened(name) as stream:
+        with self.place.opened(name) as stream:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)
 
     def _read(self, names: Sequence[str], kind: type[T]) -> Iterator[T]:
-        contents = self._place.read(names)
+        contents = self.place.read(names)
         for name in names:
             try:
                 found = msgspec.json.decode(next(contents), type=kind)
@@ -250,7 +211,7 @@ class RunFolder:
                 ) from None
             except (OSError, msgspec.MsgspecError, ValueError) as error:
                 raise OutputError(
-                    f"{self.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
+                    f"{self.place.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
                 ) from None
             yield found
 
@@ -291,7 +252,7 @@ def extended(
         inputs: all, those of the manifest first.
         settings: how much is in a shard.
         latest: whether a document of a later input takes the place of one with its id, see
-            `fascicle.pipeline.running.history.replaced`; else it gets an id of its own.
+            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
 
     Raises:
         InputError: the run has no document.
@@ -302,7 +263,7 @@ def extended(
             f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
             "means is not known, so begin anew with update=True in another folder"
         )
-    with folder.written(HISTORY.format(manifest.plans)) as stream:
+    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
         shards, unread = plan(
             inputs[manifest.inputs :],
             msgspec.convert(manifest.reading, ReadRequest),

@@ -109,7 +109,7 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
 
 def tried(folder: RunFolder, name: str) -> list[str]:
     """Returns the ids of the documents that were retried together."""
-    with folder.opened(f"{name}.jsonl") as stream:
+    with folder.place.opened(f"{name}.jsonl") as stream:
         return [codec.decode(line).id for line in stream]
 
 
@@ -147,7 +147,7 @@ def plan_retry(
     Raises:
         UsageError: an id that is not in quarantine, or of what cannot be read; a path that cannot be noted.
     """
-    check_path(folder.at(""))
+    check_path(folder.place.at(""))
     check_path(pipeline)
     found = current(folder, manifest)
     for identifier in only:
@@ -158,10 +158,10 @@ def plan_retry(
     if not documents:
         return None
     name = _RETRY.format(1 + len(folder.retries()))
-    with folder.written(f"{name}.jsonl") as stream:
+    with folder.place.written(f"{name}.jsonl") as stream:
         for document in documents:
             stream.write(codec.encode(document) + b"\n")
-    path = folder.at(f"{name}.jsonl")
+    path = folder.place.at(f"{name}.jsonl")
     shard = Shard(
         name=name,
         pieces=(Piece(input=path, first=0, count=len(documents)),),
@@ -343,7 +343,7 @@ def _groups(done: Iterable[Done]) -> Iterator[_Group]:
 def write_report(folder: RunFolder, totals: Totals) -> None:
     """Writes ``report.json`` and ``report.html``."""
     folder.write_json(f"{REPORT}.json", totals)
-    with folder.written(f"{REPORT}.html") as stream:
+    with folder.place.written(f"{REPORT}.html") as stream:
         stream.write(page(totals).encode())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,7 +15,7 @@ import msgspec
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.opening import PipelineOpener
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
 from fascicle.pipeline.running.plan import Shard, states_of_inputs
@@ -67,20 +68,6 @@ class Progress:
     of_characters: int
     quarantined: int
     characters_per_second: float
-
-
-@dataclass(kw_only=True)
-class _Counted:
-    """Counts of finished documents; the markers themselves would fill the memory of a long run."""
-
-    characters: int = 0
-    documents: int = 0
-    quarantined: int = 0
-
-    def count(self, done: Done, characters: int) -> None:
-        self.characters += characters
-        self.documents += done.documents
-        self.quarantined += done.quarantined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +163,7 @@ class Run:
         suffix = _suffix(self.format)
         self.folder.check(resume=resume or update)
         made_by, states = self._made_by(), states_of_inputs(self.inputs)
-        with self.folder.held() as mark:
+        with self.folder.place.held() as mark:
             self.folder.check(resume=resume or update)  # another run may have ended meanwhile
             manifest = self._manifest(made_by, states, suffix, update=update)
             self._work(manifest, mark, progress, started)
@@ -190,25 +177,29 @@ class Run:
         self, manifest: Manifest, mark: str, progress: Callable[[Progress], None], started: Callable[[Any], None]
     ) -> None:
         sizes = {shard.name: shard.characters for shard in manifest.shards}
-        now, done = _Counted(), set()
-        for one in self.folder.done(manifest.shards):
-            now.count(one, sizes[one.shard])
-            done.add(one.shard)
-        left = [shard for shard in manifest.shards if shard.name not in done]
-        before, begun, of_characters = now.characters, time.monotonic(), sum(sizes.values())
+        now, done = Counter[str](), set()  # of counts alone, for the markers would fill the memory of a long run
 
+        def count(one: Done) -> None:
+            now.update(characters=sizes[one.shard], documents=one.documents, quarantined=one.quarantined)
+            done.add(one.shard)
+
+        for one in self.folder.done(manifest.shards):
+            count(one)
+        left = [shard for shard in manifest.shards if shard.name not in done]
+        before, begun, of_characters = now["characters"], time.monotonic(), sum(sizes.values())
         if left:
-            self.folder.remove([SUCCESS])  # it is no proof of what is not there
+            self.folder.place.remove([SUCCESS])  # it is no proof of what is not there
 
         def tell(documents: int = 0, characters: int = 0) -> None:
+            seconds = max(time.monotonic() - begun, 1e-9)
             progress(
                 Progress(
-                    documents=now.documents + documents + manifest.unread,
+                    documents=now["documents"] + documents + manifest.unread,
                     of=manifest.documents,
-                    characters=now.characters + characters,
+                    characters=now["characters"] + characters,
                     of_characters=of_characters,
-                    quarantined=now.quarantined + manifest.unread,
-                    characters_per_second=(now.characters + characters - before) / max(time.monotonic() - begun, 1e-9),
+                    quarantined=now["quarantined"] + manifest.unread,
+                    characters_per_second=(now["characters"] + characters - before) / seconds,
                 )
             )
 
@@ -216,7 +207,7 @@ class Run:
         with self.pool(opening, limits=self.limits, workers=self.workers) as pool:
             started(pool)
             for one in pool.run(left, tick=tell):
-                now.count(one, sizes[one.shard])
+                count(one)
         tell()
 
     def _made_by(self) -> dict[str, str]:
@@ -268,7 +259,7 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
         open_pipeline: opens the pipeline.
         folder: of the run.
         manifest: name of the file that lists the shards.
-        mark: of the run, as of `fascicle.pipeline.running.folder.RunFolder.held`.
+        mark: of the run, as of `fascicle.pipeline.running.places.LocalPlace.held`.
 
     Raises:
         InputError: the pipeline is another one than that of the run, such as one whose pack was replaced meanwhile.

@@ -27,8 +27,7 @@ from fascicle.pipeline.running.folder import SAVED, RunFolder
 from fascicle.pipeline.running.plan import Shard, ShardReader
 from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, most
 from fascicle.pipeline.running.report import hashed
-from fascicle.pipeline.workers.child import Channel, Ready, Working
-from fascicle.pipeline.workers.memory import peak_bytes
+from fascicle.pipeline.workers.child import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
@@ -117,9 +116,9 @@ class SavedResults:
         if not self._is_worth:
             return
         self._lines.append(codec.encode(document) + b"\n")
-        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.pause:
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
             content = b"".join(self._lines)
-            with self._folder.written(self._name.format(self._files), durable=False) as stream:
+            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
                 stream.write(_digest(content) + b"\n" + content)
             self._files += 1
             self._lines.clear()
@@ -127,7 +126,7 @@ class SavedResults:
 
     def remove(self) -> None:
         """Removes the saved results, when the shard has its marker."""
-        self._folder.remove([self._name.format(number) for number in range(self._files)])
+        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
 
 
 def _digest(content: bytes) -> bytes:
@@ -190,7 +189,8 @@ class ShardWorker:
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside, saves = _Counts(), _Unwritten(), SavedResults(self.folder, shard, self.manifest)
-        known = {**self._answered(shard), **saves.documents()}
+        finished = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}  # before an update
+        known = {**finished, **saves.documents()}
         results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
         name = f"part-{shard.name}{self.manifest.suffix}"
         report = self._write(name, _passed(results, failed, aside), counts, aside)
@@ -203,10 +203,6 @@ class ShardWorker:
         done = self._commit(shard, done, sorted(records, key=lambda record: record.place))
         saves.remove()
         return done
-
-    def _answered(self, shard: Shard) -> dict[str, Document]:
-        """Returns the documents that were finished before an update, by id."""
-        return self.folder.answered(shard) if self.manifest.format == _WHOLE else {}
 
     def _results(
         self,
@@ -237,7 +233,7 @@ class ShardWorker:
     def _write(self, name: str, results: Iterator[Result], counts: _Counts, aside: _Unwritten) -> WriteReport:
         @contextmanager
         def opened(path: Any, *, overwrite: bool = False) -> Iterator[BinaryIO]:
-            with self.folder.written(name) as stream:
+            with self.folder.place.written(name) as stream:
                 yield stream
 
         def documents() -> Iterator[Document]:

@@ -18,8 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from fascicle.pipeline.workers.child import Channel, Working, run
-from fascicle.pipeline.workers.memory import own_mebibytes
+from fascicle.pipeline.workers.child import Channel, Working, own_mebibytes, run
 from fascicle.settings.pipeline import Limits
 
 M = TypeVar("M")

@@ -53,6 +53,7 @@ def read_described(
     wording: Wording,
     *,
     format: int,  # noqa: A002
+    missing: str = "",
     look: Callable[[bytes], None] = lambda content: None,
 ) -> M:
     """Reads a description file.
@@ -62,12 +63,15 @@ def read_described(
         kind: class of its content.
         wording: parts of error messages.
         format: version that this release reads.
+        missing: message for a folder without the file; one that cannot be read is damaged by default.
         look: function that is called with the content of a file of this version before it is decoded, and may raise a
             more specific error.
 
     Raises:
-        ModelError: damaged, or of another format version; packs have an error of their own.
+        ModelError: missing, damaged, or of another format version; packs have an error of their own.
     """
+    if missing and not path.is_file():
+        raise wording.error(missing, file=str(path.parent))
     try:
         content = _bounded(path)
         found = msgspec.json.decode(content, type=_Outline).format

@@ -17,13 +17,12 @@ from fascicle.errors import Place, RecipeError, UsageError
 from fascicle.settings.base import Settings, place_of
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.heads import HEADS
-from fascicle.settings.plain import has_nul, parsed_toml
+from fascicle.settings.recipes import strict
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, Recipe
-from fascicle.settings.recipes.strict import converted, explained, hints_of, merged, read_toml, refuse_unknown, resolved
 from fascicle.settings.recipes.typer import TyperRecipe
 
 AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
@@ -56,7 +55,7 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
     path = Path(path)
     given = changed(changes)
     origin = Place(path, shown=f"{path}, changed by {', '.join(changes)}" if changes else str(path))
-    recipe = parse_any(merged(read_toml(path), given), origin=origin)
+    recipe = parse_any(strict.merged(strict.read_toml(path), given), origin=origin)
     keys = [change.partition("=")[0].strip() for change in changes]
 
     def file_of(key: str) -> Path:
@@ -80,7 +79,7 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
     if kind == "recogniser":
         return parse_recipe(values, origin=origin)
     parts = _parts(values.get("parts"), origin=origin) if kind == "distil" else {}
-    return converted({**values, **parts}, _KINDS[kind], origin=origin)
+    return strict.converted({**values, **parts}, _KINDS[kind], origin=origin)
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
@@ -124,16 +123,16 @@ def changed(changes: Sequence[str]) -> dict[str, Any]:
         value = _value(text, change)
         for name in reversed(key.split(".")):
             value = {name: value}
-        found = merged(found, value)
+        found = strict.merged(found, value)
     return found
 
 
 def _value(text: str, change: str) -> Any:
     try:
-        parsed = parsed_toml(f"value = {text}")
+        parsed = strict.parsed_toml(f"value = {text}")
     except (ValueError, RecursionError):
         parsed = {}
-    if parsed.keys() == {"value"} and not has_nul(parsed):
+    if parsed.keys() == {"value"} and not strict.has_nul(parsed):
         return parsed["value"]
     if _BARE.fullmatch(text):
         return text
@@ -143,7 +142,7 @@ def _value(text: str, change: str) -> Any:
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
     found: Any = recipe
     for key, given in recipe.places().items():
-        path = _shipped(given, key) or resolved(given, file_of(key), key=key)
+        path = _shipped(given, key) or strict.resolved(given, file_of(key), key=key)
         try:
             found = _with_path(found, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
@@ -186,12 +185,14 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
     """
     families = {table: _family(values, table, origin=origin) for table in _WITH_HEAD}
     keys = partial(_keys, families=families)
-    refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
+    strict.refuse_unknown(values, Recipe, origin=origin, keys=keys, advise=partial(_advise, families=families))
     parts = _parts(values.get("parts"), origin=origin)
     try:
         return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
     except msgspec.ValidationError as error:
-        raise RecipeError(explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]) from None
+        raise RecipeError(
+            strict.explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]
+        ) from None
 
 
 # Tables that contain settings of a head among others, and the classes of the others.
@@ -231,11 +232,11 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
 
 def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
     """Returns the allowed keys of a table with their types; settings of a head are beside the others."""
-    hints = hints_of(schema)
+    hints = strict.hints_of(schema)
     for table, kind in _WITH_HEAD.items():
         if kind is schema:
             own = {name: hint for name, hint in hints.items() if name != "head"}
-            return own | {"family": str} | dict(hints_of(HEADS[families[table]]))
+            return own | {"family": str} | dict(strict.hints_of(HEADS[families[table]]))
     return hints
 
 
@@ -245,7 +246,7 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     for table, kind in _WITH_HEAD.items():
         given = values.get(table)
         if isinstance(given, Mapping):
-            beside = set(hints_of(kind)) - {"head"}
+            beside = set(strict.hints_of(kind)) - {"head"}
             head = {key: value for key, value in given.items() if key not in beside}
             own = {key: value for key, value in given.items() if key in beside}
             found[table] = {**own, "head": {**head, "family": families[table]}}
@@ -261,7 +262,7 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
         place = f"parts.{name}"
         if not isinstance(table, Mapping):
             raise RecipeError(f"{place} = {table!r} is no table; begin it with a line [{place}]", at=origin, key=place)
-        found[name] = converted(table, PartSettings, origin=origin, place=place)
+        found[name] = strict.converted(table, PartSettings, origin=origin, place=place)
     return {"parts": found}
 
 

@@ -13,15 +13,8 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.settings.base import NotNegative, Positive, RecipeBase, Settings, Share
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.inputs import InputSettings
+from fascicle.settings.recipes import recogniser as recognising
 from fascicle.settings.recipes.corpora import CorpusSettings, MixtureSettings, PartSettings, TextSettings
-from fascicle.settings.recipes.recogniser import (
-    DecisionSettings,
-    ModelSettings,
-    PartName,
-    ReadingSettings,
-    Recipe,
-    TrainingSettings,
-)
 
 
 class TeacherSettings(Settings, frozen=True, kw_only=True):
@@ -143,15 +136,15 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
     student: StudentSettings = StudentSettings()
     head: AnyHead | UnsetType = UNSET  # head of the student; by default that of the teacher
     corpus: CorpusSettings | UnsetType = UNSET
-    parts: dict[PartName, PartSettings] | UnsetType = UNSET
+    parts: dict[recognising.PartName, PartSettings] | UnsetType = UNSET
     mixture: MixtureSettings | UnsetType = UNSET
     inputs: InputSettings | UnsetType = UNSET
     text: TextSettings | UnsetType = UNSET
-    reading: ReadingSettings = ReadingSettings()
+    reading: recognising.ReadingSettings = recognising.ReadingSettings()
     layers: LayerSettings | UnsetType = UNSET
     prediction: PredictionSettings | UnsetType = UNSET
-    training: TrainingSettings = TrainingSettings()
-    decision: DecisionSettings = DecisionSettings()
+    training: recognising.TrainingSettings = recognising.TrainingSettings()
+    decision: recognising.DecisionSettings = recognising.DecisionSettings()
 
     def __post_init__(self) -> None:
         """Refuses a recipe without a training objective, and settings without their requirements."""
@@ -183,7 +176,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
                 "[prediction] needs a corpus, whose words are labelled; fascicle label writes the answers of a teacher "
                 "over raw text, and a recipe of a recogniser trains on them"
             )
-        if self.reading != ReadingSettings() or self.training.hidden_pieces:
+        if self.reading != recognising.ReadingSettings() or self.training.hidden_pieces:
             raise ValueError("[reading] and training.hidden_pieces have no effect on [text]: leave them out")
 
     def files(self) -> dict[str, str]:
@@ -198,14 +191,14 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             return found | self.text.paths()
         return found | self.recogniser(MultiLabelSettings(), encoder="student").files()
 
-    def recogniser(self, head: AnyHead, *, encoder: str) -> Recipe:
+    def recogniser(self, head: AnyHead, *, encoder: str) -> recognising.Recipe:
         """Returns the recipe of the student as a recogniser that is trained on gold.
 
         Args:
             head: settings of the head of the student.
             encoder: name of its encoder.
         """
-        return Recipe(
+        return recognising.Recipe(
             name=self.name,
             seed=self.seed,
             corpus=self.corpus,
@@ -213,7 +206,7 @@ class DistilRecipe(RecipeBase, frozen=True, kw_only=True):
             mixture=self.mixture,
             inputs=self.inputs,
             reading=self.reading,
-            model=ModelSettings(encoder=encoder, head=head),
+            model=recognising.ModelSettings(encoder=encoder, head=head),
             training=self.training,
             decision=self.decision,
         )

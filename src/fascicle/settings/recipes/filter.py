@@ -12,7 +12,6 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from fascicle.errors import ModelError
 from fascicle.settings.base import LARGEST, FileName, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_hashed
 from fascicle.settings.folders.manifest import TokenizerFacts
@@ -216,13 +215,8 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
     Raises:
         ModelError: missing, damaged, or of another format version.
     """
-    path = folder / FILTER
-    if not path.is_file():
-        raise ModelError(
-            f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export",
-            file=str(folder),
-        )
-    return read_described(path, FilterManifest, _WORDING, format=FORMAT)
+    missing = f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export"
+    return read_described(folder / FILTER, FilterManifest, _WORDING, format=FORMAT, missing=missing)
 
 
 def write_filter_manifest(

@@ -12,42 +12,33 @@ from typing import Final
 import msgspec
 from msgspec import inspect as kinds
 
-from fascicle.settings.docstrings import meanings_of
+from fascicle.settings.base import meanings_of
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
+from fascicle.settings.recipes import recogniser
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, MixtureSettings, PartSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
-from fascicle.settings.recipes.recogniser import (
-    BundleSettings,
-    DecisionSettings,
-    DistantSettings,
-    ModelSettings,
-    PieceSettings,
-    ReadingSettings,
-    Recipe,
-    TrainingSettings,
-)
 from fascicle.settings.recipes.strict import hints_of, table_of
 from fascicle.settings.recipes.typer import TyperRecipe
 
 Struct = type[msgspec.Struct]
 RECOGNISER: Final[Mapping[str, Struct]] = MappingProxyType(
     {
-        "": Recipe,
+        "": recogniser.Recipe,
         "corpus": CorpusSettings,
         "corpus.types": CorpusTypes,
         "parts.NAME": PartSettings,
         "mixture": MixtureSettings,
-        "distant": DistantSettings,
+        "distant": recogniser.DistantSettings,
         "inputs": InputSettings,
-        "reading": ReadingSettings,
-        "model": ModelSettings,
-        "vocabulary": PieceSettings,
-        "bundle": BundleSettings,
-        "training": TrainingSettings,
-        "decision": DecisionSettings,
+        "reading": recogniser.ReadingSettings,
+        "model": recogniser.ModelSettings,
+        "vocabulary": recogniser.PieceSettings,
+        "bundle": recogniser.BundleSettings,
+        "training": recogniser.TrainingSettings,
+        "decision": recogniser.DecisionSettings,
     }
 )
 

@@ -129,9 +129,8 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
         ModelError: no span typer, a damaged one, or one of another version.
     """
     path = folder / TYPER
-    if not path.is_file():
-        raise ModelError(f"{folder} holds no span typer ({TYPER}); give the model folder of one", file=str(folder))
-    manifest = read_described(path, TyperManifest, _WORDING, format=FORMAT)
+    missing = f"{folder} holds no span typer ({TYPER}); give the model folder of one"
+    manifest = read_described(path, TyperManifest, _WORDING, format=FORMAT, missing=missing)
     if set(manifest.files) != {WEIGHTS, WORDS}:
         raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path))
     for name, expected in manifest.files.items():

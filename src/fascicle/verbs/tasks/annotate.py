@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fascicle.annotation import Annotation, NothingError, OfInput
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.atomic import output
+from fascicle.core.files.atomic import Opened, output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
 from fascicle.core.files.part import PartFile, part_of
 from fascicle.core.progress import shown_here
@@ -31,12 +32,8 @@ from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.recognition import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
-from fascicle.verbs.tasks.paths import Paths, listed
+from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION
-
-if TYPE_CHECKING:
-    from fascicle.core.files.atomic import Opened
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +79,29 @@ class AnnotateRequest:
     link: str | tuple[str, ...] | None = None
     ontology: str = ""
     also_read: tuple[str, ...] = ()
+
+
+@contextmanager
+def told_of(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[None]:
+    """Tells what becomes of the part of an interrupted run, and where this one can go on if the block fails."""
+    if part.replaced:
+        again, _ = part_of(path)
+        listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
+    try:
+        yield
+    except BaseException:
+        if part.kept is not None:
+            listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
+        raise
+
+
+def made_by(predictor: Annotator, options: Sequence[Any]) -> dict[str, str]:
+    """Returns what affects the bytes of an output, beside the documents."""
+    return {
+        "release": VERSION,
+        "model": hashlib.sha256(predictor.fingerprint.encode()).hexdigest(),
+        "set of options": hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest(),
+    }
 
 
 @checked
@@ -237,17 +257,11 @@ class _Work:
         """Writes all documents to one file, so that a later run can resume if this one is killed."""
         writing = self.request.writing
         part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
-        if part.replaced:
-            again, _ = part_of(self.to.path)
-            self.listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
-        if part.done is not None:
-            self.listener.tell(f"going on after {counted(part.done['documents'], 'document')} of the interrupted run")
-        try:
+        with told_of(part, self.to.path, self.listener):
+            if part.done is not None:
+                done = counted(part.done["documents"], "document")
+                self.listener.tell(f"going on after {done} of the interrupted run")
             self._write_one(part=part, opened=part.opened)
-        except BaseException:
-            if part.kept is not None:
-                self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
-            raise
 
     def _write_each(self, outputs: OutputFiles) -> None:
         """Writes one file for each input; an input without a good document gets none."""
@@ -297,9 +311,4 @@ class _Work:
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
         options = [self.to.format, asdict(self.request.reading), self.request.segments]
-        told = json.dumps([*options, "abbreviations"] if self.request.abbreviations else options, sort_keys=True)
-        return {
-            "release": VERSION,
-            "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
-            "set of options": hashlib.sha256(told.encode()).hexdigest(),
-        }
+        return made_by(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -34,20 +34,9 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble
 from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
+from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
-from fascicle.verbs.tasks.evaluate import (
-    File,
-    ScoredTypes,
-    Types,
-    check_no_training_text,
-    gold_of,
-    path_of,
-    scored_types,
-    training_hashes,
-)
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
+from fascicle.verbs.tasks import evaluate as scoring
 
 Method = Literal["temperature", "isotonic", "none"]
 _CARD = "\n## Calibration\n\n"
@@ -74,7 +63,7 @@ class CalibrateSettings:
     target: Target | None = None
     per_type: bool = False
     abbreviations: bool = False
-    types: Types = ()
+    types: scoring.Types = ()
     name: str = ""
     threads: Positive | None = None
 
@@ -117,7 +106,7 @@ class Calibrated:
 @checked
 def calibrate(
     model: Path | str,
-    gold: File,
+    gold: scoring.File,
     folder: Path | str,
     settings: CalibrateSettings | None = None,
     *,
@@ -145,18 +134,18 @@ def calibrate(
         OutputError: the folder exists.
     """
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
-    path = path_of(gold)
+    path = scoring.path_of(gold)
     if path == STDIN:
         raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
-    wanted = scored_types(chosen.types)
+    wanted = scoring.scored_types(chosen.types)
     predictor, before = _opened(source, chosen)
     manifest = named(before, chosen.name)
     wanted.check(manifest.types, system=manifest.name)
-    given = gold_of(gold, events=events).documents
+    given = scoring.gold_of(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
-    check_no_training_text(given, training_hashes(source), path=path, model=manifest.name, cuts=cuts)
+    scoring.check_no_training_text(given, scoring.training_hashes(source), path=path, model=manifest.name, cuts=cuts)
     documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
     work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=source_sha256(path))
@@ -240,7 +229,7 @@ class _Fitting:
 
     documents: Sequence[Document]
     found: Found
-    wanted: ScoredTypes
+    wanted: scoring.ScoredTypes
     chosen_on: str
 
     def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> Fitted:

@@ -25,22 +25,14 @@ from fascicle.settings.base import Positive
 from fascicle.settings.decision import PLAIN, DocumentDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
+from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
+from fascicle.verbs.tasks import evaluate as scoring
 from fascicle.verbs.tasks.calibrate import named, write_copy
-from fascicle.verbs.tasks.evaluate import (
-    File,
-    Types,
-    check_no_training_text,
-    gold_of,
-    path_of,
-    scored_types,
-    training_hashes,
-)
 
 if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +55,11 @@ class DocumentCalibrated:
 @checked
 def calibrate_documents(  # noqa: PLR0913
     model: Path | str,
-    gold: Sequence[File],
+    gold: Sequence[scoring.File],
     folder: Path | str,
     *,
     untaught: bool = False,
-    types: Types = (),
+    types: scoring.Types = (),
     name: str = "",
     threads: Positive | None = None,
     overwrite: bool = False,
@@ -100,18 +92,18 @@ def calibrate_documents(  # noqa: PLR0913
     from fascicle.runtime.names import knows
 
     events, output = events or EventCounts(), Path(folder)
-    names = _names([path_of(one) for one in gold])
+    names = _names([scoring.path_of(one) for one in gold])
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     predictor, before = _opened(source, threads)
     cuts = segmenter(predictor.segmenter).sentences
-    wanted = scored_types(types)
+    wanted = scoring.scored_types(types)
     wanted.check(predictor.types, system=predictor.name)
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
     for own, given in zip(names, gold, strict=True):
-        path, documents = path_of(given), gold_of(given, events=events).documents
-        check_no_training_text(documents, taught, path=path, model=predictor.name, cuts=cuts)
+        path, documents = scoring.path_of(given), scoring.gold_of(given, events=events).documents
+        scoring.check_no_training_text(documents, taught, path=path, model=predictor.name, cuts=cuts)
         compared += len(documents)
         answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
@@ -154,7 +146,7 @@ def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | Ensembl
 
 def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     """Returns hashes of the training texts of a model; ``None`` if it lists none and the user stated ``untaught``."""
-    taught = training_hashes(source)
+    taught = scoring.training_hashes(source)
     if taught is not None or stated:
         return taught
     raise UsageError(

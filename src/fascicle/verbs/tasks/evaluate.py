@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from pathlib import Path as FilePath
 from typing import Any
 
 import msgspec
@@ -324,7 +323,7 @@ def names_of(paths: Sequence[str]) -> list[str]:
     short = ["standard input" if path == STDIN else stem(path) for path in paths]
     counts, folders = Counter(short), telling_folders(paths, short)
     longer = [
-        name if counts[name] == 1 or path == STDIN else f"{folder}/{FilePath(path).name}"
+        name if counts[name] == 1 or path == STDIN else f"{folder}/{Path(path).name}"
         for name, folder, path in zip(short, folders, paths, strict=True)
     ]
     seen: Counter[str] = Counter()

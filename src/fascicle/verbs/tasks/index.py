@@ -9,7 +9,7 @@ from itertools import chain
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target, output
 from fascicle.core.wording import counted
@@ -26,7 +26,6 @@ from fascicle.terms.pack.verifying import PackStats, pack_stats
 from fascicle.terms.pack.verifying import verify as verify_pack
 from fascicle.terms.pack.why import Explanation
 from fascicle.terms.pack.why import why as why_in
-from fascicle.verbs.tasks.paths import Paths, listed
 
 
 @checked

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from fascicle.annotation import Annotation, Passage
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import Document
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.part import PartFile, part_of
@@ -25,15 +24,11 @@ from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline
-from fascicle.text.annotator import Tagged, TagSpace, placed
-from fascicle.verbs.tasks.annotate import ProgressCallbacks
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, placed
+from fascicle.verbs.tasks.annotate import ProgressCallbacks, made_by, told_of
 from fascicle.verbs.tasks.label_facts import Protected, protected
-from fascicle.verbs.tasks.paths import Paths, listed
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
-
-if TYPE_CHECKING:
-    from fascicle.text.annotator import Annotator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,21 +227,11 @@ class _Work:
         """Writes all documents into the file."""
         request = self.request
         part = PartFile(request.output, made_by=self._made_by(), overwrite=request.overwrite, resume=request.resume)
-        if part.replaced:
-            self.listener.tell(
-                f"note: {part_of(request.output)[0]}, of an interrupted run, is made anew; resume=True would go on "
-                "with it"
-            )
-        try:
-            with part.opened(request.output) as stream:
-                stream.write(packed([self._header()]))
-                part.begin()
-                self._write_blocks(stream, part, self.run.passages(documents, digests=True))
-                stream.write(packed([self._end()]))
-        except BaseException:
-            if part.kept is not None:
-                self.listener.tell(f"what was done is kept in {part.kept}; resume=True goes on with it")
-            raise
+        with told_of(part, request.output, self.listener), part.opened(request.output) as stream:
+            stream.write(packed([self._header()]))
+            part.begin()
+            self._write_blocks(stream, part, self.run.passages(documents, digests=True))
+            stream.write(packed([self._end()]))
 
     def _write_blocks(self, stream: BinaryIO, part: PartFile, passages: Iterator[Passage]) -> None:
         if part.done is not None:
@@ -325,12 +310,7 @@ class _Work:
         """Returns everything that affects the bytes of the file, beside the documents."""
         request = self.request
         options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
-        return {
-            "release": VERSION,
-            "model": hashlib.sha256(self.predictor.fingerprint.encode()).hexdigest(),
-            "set of options": hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest(),
-            "set of texts to leave out": self.protected.sha256,
-        }
+        return made_by(self.predictor, options) | {"set of texts to leave out": self.protected.sha256}
 
 
 def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:

@@ -1,26 +1,38 @@
-"""Report of an evaluation as one value, for a file."""
+"""What is said of an evaluation beside its scores: a report as one value for a file, and gates that must be reached."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+import msgspec
 
 from fascicle.core.document import Document
-from fascicle.errors import MissingExtraError
+from fascicle.core.wording import near_hint
+from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.doctor.reach import reach_of
+from fascicle.evaluation.links.cases import LinkCase
+from fascicle.evaluation.links.scores import LinkScores, score_links
 from fascicle.evaluation.report import ReportSettings, build_report
+from fascicle.evaluation.reports.table import drawn, percent
+from fascicle.evaluation.scoring.figures import figures, macro_row
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
+from fascicle.linking.gold import spelt
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import is_ensemble
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.verbs.tasks.evaluate import Evaluation
+from fascicle.verbs.tasks.link_cases import Reference, cases_of_predictions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,3 +140,166 @@ def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[d
         tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
         parts.append(reach_of(documents, manifest, tokenizer).as_dict())
     return parts
+
+
+_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?")
+_OF_MENTIONS: Final = ("precision", "recall", "f1")
+_OF_LINKS: Final = (*_OF_MENTIONS, "concept_precision", "concept_recall", "concept_f1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """Score that a system must reach.
+
+    Attributes:
+        name: a type, a vocabulary (the prefix of its CURIEs), ``"micro"`` or ``"macro"``.
+        figure: ``"precision"``, ``"recall"`` or ``"f1"``, of a vocabulary also ``"concept_recall"`` and so on.
+        least: from 0 to 1.
+    """
+
+    name: str
+    figure: str
+    least: float
+
+    @classmethod
+    def of(cls, text: str) -> Gate:
+        """Reads a gate, such as ``"Disease.f1=80"``.
+
+        Raises:
+            UsageError: it has another form, or no percentage from 0 to 100.
+        """
+        what, _, number = text.rpartition("=")
+        name, _, figure = what.rpartition(".")
+        least = Decimal(number) if _NUMBER.fullmatch(number) else None
+        if not name or figure not in _OF_LINKS or least is None or least > 100:
+            raise UsageError(
+                f"{text!r} is no gate; give micro or the name of a type or vocabulary, a figure "
+                f"({', '.join(_OF_LINKS)}) and a percentage from 0 to 100, as in Disease.f1=80"
+            )
+        return cls(name=name, figure=figure, least=float(least / 100))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateResult:
+    """What a system reached at a gate.
+
+    Attributes:
+        system: its name.
+        gate: the gate.
+        found: the score, from 0 to 1; ``None`` if it is undefined, which meets no gate.
+    """
+
+    system: str
+    gate: Gate
+    found: float | None
+
+    @property
+    def met(self) -> bool:
+        """True if the score is at least that of the gate."""
+        return self.found is not None and self.found >= self.gate.least
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the result, ready for JSON."""
+        return {"system": self.system, **vars(self.gate), "found": self.found, "met": self.met}
+
+
+def results_of(
+    found: Evaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
+) -> list[GateResult]:
+    """Compares the scores of systems with gates.
+
+    The name of a gate is looked for among the types of the gold, then among the vocabularies of its links. The scores
+    of a vocabulary are those of links, see `fascicle.evaluation.links.scores.LinkScores`, with the concepts of this
+    vocabulary alone. Those of a type are scores of mentions.
+
+    Args:
+        found: scores of systems.
+        gates: such as ``"Disease.f1=80"`` or ``"MESH.recall=70"``, in percent.
+        prefixes: type -> prefix of the identifiers that have none, for links.
+
+    Raises:
+        UsageError: a gate of another form, or a name that is neither a type nor a vocabulary of the gold, or both.
+    """
+    asked = [Gate.of(text) for text in gates]
+    reached = _reached(found, prefixes or {})
+    return [GateResult(system=one.system, gate=gate, found=one.value(gate)) for one in reached for gate in asked]
+
+
+def gates_table(results: Sequence[GateResult]) -> str:
+    """Formats the gates that were not met; one sentence if there are none."""
+    short = [one for one in results if not one.met]
+    if not short:
+        return f"All {len(results):,} gates are met.\n" if len(results) > 1 else "The gate is met.\n"
+    several = len({one.system for one in results}) > 1
+    rows: list[Sequence[str]] = [("fell short", *(["system"] if several else []), "found", "at least", "lacking")]
+    for one in short:
+        lacking = None if one.found is None else one.gate.least - one.found
+        numbers = map(percent, (one.found, one.gate.least, lacking))
+        rows.append((f"{one.gate.name}.{one.gate.figure}", *([one.system] if several else []), *numbers))
+    return drawn(rows) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reached:
+    """Scores of a system.
+
+    Attributes:
+        system: its name.
+        named: type or average -> its figures.
+        link_scores: scores links.
+        cases: links of the system.
+    """
+
+    system: str
+    named: Mapping[str, Mapping[str, float | None]]
+    link_scores: Callable[[Iterable[LinkCase]], LinkScores]
+    cases: Sequence[LinkCase]
+
+    def value(self, gate: Gate) -> float | None:
+        known = {_vocabulary(one) for case in self.cases for one in case.gold} - {""}
+        if gate.name in self.named and gate.name in known:
+            raise UsageError(
+                f"{gate.name} is both a type and a vocabulary of the gold; score its types with other names "
+                f"(--type {gate.name}=NAME) to tell the two apart"
+            )
+        if gate.name in known:
+            return self.link_scores(_within(self.cases, gate.name)).value(gate.figure)
+        if gate.name not in self.named:
+            names = sorted({*self.named, *known})
+            raise UsageError(
+                f"the gold has neither a type nor a vocabulary {gate.name!r}{near_hint(gate.name, names)}; it has the "
+                f"types {', '.join(self.named)}, and links of {', '.join(sorted(known)) or 'no vocabulary'}"
+            )
+        if gate.figure not in self.named[gate.name]:
+            raise UsageError(
+                f"{gate.name}.{gate.figure} asks for links of a type; give {', '.join(_OF_MENTIONS)}, or the name of a "
+                "vocabulary"
+            )
+        return self.named[gate.name][gate.figure]
+
+
+def _reached(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
+    documents = [spelt(one, prefixes) for one in found.gold.documents]
+    reference = Reference(documents=documents)
+    scores = partial(score_links, documents=[one.id for one in documents], concepts=reference.concepts)
+    for one in found.systems:
+        said = found.predictions[one.name].mentions
+        links = {each.id: spelt(each.having(mentions=said.get(each.id, ())), prefixes).mentions for each in documents}
+        counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {"micro": one.strict.counts}
+        named = {kind: vars(figures(own)) for kind, own in counts.items()}
+        named["macro"] = {figure: macro_row(one.strict)[figure] for figure in _OF_MENTIONS}
+        cases = list(cases_of_predictions(reference, links))
+        yield _Reached(system=one.name, named=named, link_scores=scores, cases=cases)
+
+
+def _within(cases: Iterable[LinkCase], vocabulary: str) -> Iterator[LinkCase]:
+    """Yields the cases that have concepts of a vocabulary, with these alone."""
+    for case in cases:
+        gold = frozenset(one for one in case.gold if _vocabulary(one) == vocabulary)
+        answer = frozenset(one for one in case.answer if _vocabulary(one) == vocabulary)
+        if gold or answer:
+            yield msgspec.structs.replace(case, gold=gold, answer=answer)
+
+
+def _vocabulary(curie: str) -> str:
+    return curie.partition(":")[0] if ":" in curie else ""

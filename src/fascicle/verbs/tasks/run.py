@@ -7,20 +7,21 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, filterfalse, groupby
-from typing import TYPE_CHECKING
 
+from fascicle.core.arguments import Paths, listed
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import listed as listed_url
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.pipeline.loading import PipelineOpener
+from fascicle.pipeline.running.folder import RunFolder
+from fascicle.pipeline.running.records import Quarantined
+from fascicle.pipeline.running.report import Totals, current, one_of, plan_retry
+from fascicle.pipeline.running.run import Progress, Run, StartPool, accounted, finalize, open_worker
+from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.recognition import Case
-from fascicle.verbs.tasks.paths import Paths, listed
-
-if TYPE_CHECKING:
-    from fascicle.pipeline.running.records import Quarantined
-    from fascicle.pipeline.running.report import Totals
-    from fascicle.pipeline.running.run import Progress, StartPool
+from fascicle.version import VERSION
 
 
 def run(  # noqa: PLR0913
@@ -50,7 +51,7 @@ def run(  # noqa: PLR0913
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
-        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.cluster.pool_on`;
+        ray: address of a Ray cluster whose machines the workers are on, see `fascicle.pipeline.scale.pool_on`;
             ``""`` for the one that Ray finds, ``None`` for none.
         resume: continue an interrupted run.
         update: the inputs follow each other in time, see `fascicle.pipeline.running.run.Run.do`.
@@ -62,13 +63,9 @@ def run(  # noqa: PLR0913
     Raises:
         FascicleError: see `fascicle.pipeline.running.run.Run.do`.
     """
-    from fascicle.pipeline.opening import PipelineOpener
-    from fascicle.pipeline.running.run import Run
-    from fascicle.pipeline.running.supervisor import Supervisor
-
     pool: StartPool = Supervisor
     if ray is not None:
-        from fascicle.pipeline.scale.cluster import pool_on
+        from fascicle.pipeline.scale import pool_on
 
         pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
@@ -100,9 +97,6 @@ def quarantined(folder: str) -> list[Quarantined]:
     Raises:
         OutputError: the folder holds no run.
     """
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import current
-
     place = RunFolder(folder)
     found = current(place, place.manifest()).values()
     return sorted(found, key=lambda record: (record.shard, record.place, record.id))
@@ -115,9 +109,6 @@ def shown(folder: str, identifier: str) -> Quarantined:
         OutputError: the folder holds no run.
         InputError: the document is not in quarantine.
     """
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import one_of
-
     place = RunFolder(folder)
     return one_of(place, place.manifest(), identifier)
 
@@ -138,28 +129,21 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         UsageError: an id that is not in quarantine.
         FascicleError: the pipeline cannot be opened.
     """
-    from fascicle.pipeline.opening import PipelineOpener
-    from fascicle.pipeline.running.folder import RunFolder
-    from fascicle.pipeline.running.report import plan_retry
-    from fascicle.pipeline.running.run import accounted, finalize, open_worker
-    from fascicle.pipeline.running.supervisor import Supervisor
-    from fascicle.version import VERSION
-
-    place = RunFolder(folder)
-    manifest = place.manifest()
+    run_folder = RunFolder(folder)
+    manifest = run_folder.manifest()
     of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case)
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
     path, limits = opener.given, opener.limits
     with opener() as opened:
         made_by = {"release": VERSION, **opened.made_by()}
-    with place.held() as mark:
-        manifest = place.manifest()  # an update may have changed it meanwhile
-        deque(accounted(place, manifest, place.done(manifest.shards)), maxlen=0)
-        again = plan_retry(place, manifest, only=only, made_by=made_by, pipeline=path)
+    with run_folder.place.held() as mark:
+        manifest = run_folder.manifest()  # an update may have changed it meanwhile
+        deque(accounted(run_folder, manifest, run_folder.done(manifest.shards)), maxlen=0)
+        again = plan_retry(run_folder, manifest, only=only, made_by=made_by, pipeline=path)
         if again is not None:
             (shard,) = again.shards
             opening = partial(open_worker, opener, folder, f"{shard.name}.json", mark)
             with Supervisor(opening, limits=limits, workers=1) as supervisor:
                 for _ in supervisor.run([shard]):
                     pass
-        return finalize(place, manifest)
+        return finalize(run_folder, manifest)

@@ -1,1 +1,0 @@
-"""Runs on many machines; the only room that imports Ray (extra ``scale``)."""
