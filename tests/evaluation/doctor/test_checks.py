@@ -13,10 +13,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.doctor.checks.contract import SEVERITIES
 from fascicle.evaluation.doctor.checks.table import CHECKS
 from fascicle.evaluation.doctor.copies import fingerprints
 from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.report import SEVERITIES
 
 Examine = Callable[..., Examination]
 Parts = dict[str, dict[str, str]]

@@ -1,18 +1,29 @@
-"""Checks on how the mentions of one document relate to each other, and to words and sentences."""
+"""Checks on how mentions relate to each other, to words and sentences, to other parts, and to what models return."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
 from fascicle.core.document import Mention, overlapping_mentions
 from fascicle.core.spans import Span, fragments_contain
-from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, hit_of
-from fascicle.evaluation.doctor.parts import Item
+from fascicle.core.wording import counted
+from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, hit_of, percent
+from fascicle.evaluation.doctor.parts import SPLITS, Item, Part
+from fascicle.settings.recipes.recogniser import ReadingSettings
+from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.reading import read_documents
+from fascicle.text.targets import REASONS, Limits, align
+from fascicle.text.windows import Window
 
 _SPACES = re.compile(r"\s*")
 
@@ -24,14 +35,21 @@ def crossing(item: Item) -> Iterator[Hit]:
             yield hit_of(item, mention, f"crosses {before.type} at {_places(before)}")
 
 
-def nested(item: Item) -> Iterator[Hit]:
-    """Mentions inside a longer one."""
-    yield from _inner(item, same_type=False)
+def nested(item: Item, *, same_type: bool = False) -> Iterator[Hit]:
+    """Mentions inside a longer one, or only those inside one of their own type."""
+    found: dict[Mention, Mention] = {}
+    for (_, a), (_, b) in overlapping_mentions(item.mentions):
+        if a.spans == b.spans or (same_type and a.type != b.type):
+            continue
+        if fragments_contain(a.spans, b.spans):
+            found.setdefault(b, a)
+        elif fragments_contain(b.spans, a.spans):
+            found.setdefault(a, b)
+    for inner, outer in found.items():
+        yield hit_of(item, inner, f"inside {outer.type} at {_places(outer)}")
 
 
-def nested_in_own_type(item: Item) -> Iterator[Hit]:
-    """Mentions inside a longer one of their own type."""
-    yield from _inner(item, same_type=True)
+nested_in_own_type: Final = partial(nested, same_type=True)
 
 
 def same_span(item: Item) -> Iterator[Hit]:
@@ -73,19 +91,6 @@ def across_sentences(item: Item) -> Iterator[Hit]:
 def sentence_of(item: Item, offset: int) -> int:
     """Returns the number of the last sentence that begins at or before a character; -1 before the first."""
     return bisect_right(item.sentences[:, 0], offset) - 1
-
-
-def _inner(item: Item, *, same_type: bool) -> Iterator[Hit]:
-    found: dict[Mention, Mention] = {}
-    for (_, a), (_, b) in overlapping_mentions(item.mentions):
-        if a.spans == b.spans or (same_type and a.type != b.type):
-            continue
-        if fragments_contain(a.spans, b.spans):
-            found.setdefault(b, a)
-        elif fragments_contain(b.spans, a.spans):
-            found.setdefault(a, b)
-    for inner, outer in found.items():
-        yield hit_of(item, inner, f"inside {outer.type} at {_places(outer)}")
 
 
 def _following(text: str, offset: int) -> int:
@@ -146,3 +151,93 @@ def _is_next(item: Item, following: Item) -> bool:
         and following.row == item.row + len(item.words)
         and len(item.sentences) == len(following.sentences) == 1
     )
+
+
+KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
+    {
+        "nested": nested,
+        "nested in one of its type": nested_in_own_type,
+        "crossing": crossing,
+        "of one range with another": same_span,
+        "discontinuous": discontinuous,
+    }
+)
+
+
+def type_in_some_parts(corpus: Corpus) -> Found:
+    """Types that some of train, dev and test have and another lacks; the hit is at their first mention."""
+    parts = _splits(corpus)
+    counts = {part: Counter(m.type for item in items for m in item.mentions) for part, items in parts.items()}
+    for kind in sorted({kind for found in counts.values() for kind in found}):
+        missing = [part.name for part, found in counts.items() if kind not in found]
+        if not missing:
+            continue
+        listed = ", ".join(f"{found[kind]:,} in {part.name}" for part, found in counts.items() if kind in found)
+        item, mention = next(
+            (item, m) for items in parts.values() for item in items for m in item.mentions if m.type == kind
+        )
+        message = f"{kind}: {listed}, none in {' and '.join(missing)}"
+        yield Hit(item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}")
+
+
+def kind_not_in_train(corpus: Corpus) -> Found:
+    """Mentions of dev and test that lie to others as none of train does."""
+    parts = _splits(corpus)
+    train = [items for part, items in parts.items() if part.role == "train"]
+    if not train:
+        return
+    for name, find in KINDS.items():
+        if any(True for items in train for item in items for _ in find(item)):
+            continue
+        found = [hit for items in parts.values() for item in items for hit in find(item)]
+        for hit in found:
+            yield Hit(item=hit.item, spans=hit.spans, message=f"{name}: {hit.message}")
+        if found:
+            yield Detail(text=f"{counted(len(found), 'mention')} {name}, none in train.")
+
+
+def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
+    return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
+
+
+_AT_ONCE: Final = 256  # documents
+
+
+def unreachable(corpus: Corpus) -> Found:
+    """Finds mentions that no head over these units with this width can return."""
+    settings = corpus.settings
+    if settings.tokenizer is None:
+        return
+    tokenizer = PieceTokenizer.from_file(tokenizer_file(settings.tokenizer))
+    reading = ReadingSettings(max_length=settings.max_length, overlap=min(32, settings.max_length // 2))
+    limits = Limits(nested=True, separates=True, width=settings.width)
+    reasons: Counter[str] = Counter()
+    annotated = [item for item in corpus.items if item.mentions]
+    for start in range(0, len(annotated), _AT_ONCE):
+        items = annotated[start : start + _AT_ONCE]
+        read = read_documents([item.document() for item in items], tokenizer, reading=reading, level=settings.level)
+        for item, pieces, windows in zip(items, read.pieces, read.windows, strict=True):
+            for mention, reason in _lost(item.mentions, pieces, windows, limits):
+                reasons[reason] += 1
+                yield hit_of(item, mention, reason)
+    total = sum(len(item.mentions) for item in corpus.items)
+    if reasons:
+        lost = reasons.total()
+        yield Detail(text=f"{lost:,} of {counted(total, 'mention')} ({percent(lost, total)}).")
+    yield from (Detail(text=f"{count:,} {reason}: {REASONS[reason]}.") for reason, count in reasons.most_common())
+
+
+def tokenizer_file(path: Path) -> Path:
+    """Returns the file of a tokenizer that is named by its folder or by itself."""
+    return path / "tokenizer.json" if path.is_dir() else path
+
+
+def _lost(
+    mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], limits: Limits
+) -> Iterator[tuple[Mention, str]]:
+    types = sorted({mention.type for mention in mentions})
+    if not align(mentions, pieces, windows, types=types, limits=limits).lost:
+        return
+    for mention in mentions:  # one by one: which it is, and never because of another mention
+        lost = align([mention], pieces, windows, types=types, limits=limits).lost
+        yield from ((mention, reason) for reason in lost)

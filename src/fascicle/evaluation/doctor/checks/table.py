@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.evaluation.doctor.checks import reading, relations, splits, strings, texts, unreachable
-from fascicle.evaluation.doctor.checks.contract import Check, each, with_summary
+from fascicle.evaluation.doctor.checks import reading, relations, texts
+from fascicle.evaluation.doctor.checks.contract import Check, Severity, each
 from fascicle.evaluation.doctor.copies import leaks
-from fascicle.evaluation.doctor.report import Severity
 
 
 def _of_events(code: str, severity: Severity, *, means: str, remedy: str) -> Check:
@@ -197,7 +196,7 @@ _ALL: Final = (
         severity="warning",
         means="No head with this tokenizer, width and window returns the mention exactly.",
         remedy="Raise the width or the length of the window, or change the unit; see the reasons.",
-        find=unreachable.unreachable,
+        find=relations.unreachable,
     ),
     # strings of mentions
     Check(
@@ -205,28 +204,28 @@ _ALL: Final = (
         severity="note",
         means="A string has several types.",
         remedy="Check the rarest types first; they are often errors.",
-        find=strings.ambiguous_string,
+        find=texts.ambiguous_string,
     ),
     Check(
         code="unannotated-repeat",
         severity="note",
         means="The string of a mention occurs elsewhere without annotation.",
         remedy="Compare with the guidelines; such gaps affect recall and precision.",
-        find=strings.unannotated_repeat,
+        find=texts.unannotated_repeat,
     ),
     Check(
         code="likely-missed-mention",
         severity="warning",
         means="A string that is annotated nearly everywhere occurs here without annotation.",
         remedy="Annotate it, or document why not; these are the most probable omissions.",
-        find=strings.likely_missed,
+        find=texts.likely_missed,
     ),
     Check(
         code="seen-mention",
         severity="note",
         means="A mention of dev or test has the same string as a mention of train.",
         remedy="Report scores of unseen strings too; a high share of seen strings rewards memorisation.",
-        find=strings.seen_mention,
+        find=texts.seen_mention,
     ),
     # parts of a corpus
     Check(
@@ -234,14 +233,14 @@ _ALL: Final = (
         severity="warning",
         means="A type occurs in some of train, dev and test, but not in all.",
         remedy="Split again, or leave the type out; a model never finds a type that train lacks.",
-        find=splits.type_in_some_parts,
+        find=relations.type_in_some_parts,
     ),
     Check(
         code="kind-not-in-train",
         severity="warning",
         means="A mention in dev or test overlaps another in a way that never occurs in train.",
         remedy="Complete the annotation of train; models learn that such mentions are none.",
-        find=splits.kind_not_in_train,
+        find=relations.kind_not_in_train,
     ),
     # copies
     Check(
@@ -355,14 +354,14 @@ _ALL: Final = (
         severity="note",
         means="A marked sentence does not end with a sentence-final mark.",
         remedy="Check how sentences were cut if there are many; mentions may be cut with them.",
-        find=with_summary(texts.open_sentence, texts.share_of_sentences),
+        find=texts.open_sentence,
     ),
     Check(
         code="replacement-character",
         severity="warning",
         means="A text contains U+FFFD, which replaces a lost character.",
         remedy="Convert the source again from the original, with its true encoding.",
-        find=each(texts.replacement_character),
+        find=each(texts.characters(texts.REPLACED)),
     ),
     Check(
         code="mojibake",
@@ -376,14 +375,14 @@ _ALL: Final = (
         severity="warning",
         means="A text contains control characters other than tabs and line ends.",
         remedy="Replace each with one blank, so that offsets stay valid.",
-        find=each(texts.control_character),
+        find=each(texts.characters(texts.CONTROL)),
     ),
     Check(
         code="invisible-character",
         severity="note",
         means="A text contains invisible or private-use characters.",
         remedy="Strings that look alike differ; tokenizers drop these characters or treat them as unknown.",
-        find=each(texts.invisible_character),
+        find=each(texts.characters(texts.INVISIBLE)),
     ),
     Check(
         code="mixed-normal-forms",

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Finder, Found, Hit
-from fascicle.evaluation.doctor.copies.copies import Foreign, Group, Kind, Relation
-from fascicle.evaluation.doctor.parts import Item
+from fascicle.core.document import Document
+from fascicle.core.spans import Span
+from fascicle.errors import InputError
+from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Detail, Finder, Found, Hit
+from fascicle.evaluation.doctor.copies.copies import Foreign, Group, Kind, Relation, Search
+from fascicle.evaluation.doctor.copies.fingerprints import normal_words
+from fascicle.evaluation.doctor.parts import Given, Item, Part, load
 from fascicle.formats.exclusions import Exclusion
+from fascicle.formats.files import ORIGINAL_ID
 
 _ORDER: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
 _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever they are copies of
@@ -123,3 +130,96 @@ def _row(group: Group, kept: Item, other: Item | Foreign) -> Exclusion:
         of_part=kept.part.role,
         of_document=kept.id,
     )
+
+
+SAME_ID: Final = "same-id"
+LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
+_RULE: Final = f"a title, a sentence of {LONG} words, or two others\n"
+_PASSING: Final = Part(name="texts", role="against")
+_PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
+_WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
+_SHARED: Final = "shared-sentence"
+
+
+class Screen:
+    """Compares documents that pass by with protected ones, in memory that does not grow with their number.
+
+    Attributes:
+        sha256: of the texts that nothing may be learned from, and of their ids.
+    """
+
+    def __init__(self, places: Sequence[Given], *, settings: CheckSettings | None = None) -> None:
+        """Reads and indexes the protected documents.
+
+        Args:
+            places: where they are.
+            settings: what counts as a copy; the usual settings of ``corpus check`` by default.
+
+        Raises:
+            InputError: one cannot be read to its end, or they hold no document.
+        """
+        chosen = settings or CheckSettings()
+        items, unread = load(places)
+        if unread:
+            raise InputError(
+                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left out: "
+                f"{unread[0].message}",
+                file=unread[0].given.path,
+            )
+        if not items:
+            raise InputError(f"{', '.join(place.path for place in places)}: no document to leave out copies of")
+        listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
+        self.sha256 = hashlib.sha256((_RULE + listed).encode("utf-8", "surrogatepass")).hexdigest()
+        self._ids = {_bare(item.own_id) for item in items if item.own_id}
+        self._search = Search(items, threshold=chosen.near, min_words=chosen.min_words)
+        places_of = list(self._search.sentences())
+        self._is_telling = [any(_is_telling(item, span) for item, span in owners) for owners in places_of]
+        self._documents_of = [{item.number for item, _ in owners} for owners in places_of]
+
+    @property
+    def not_compared(self) -> int:
+        """Documents whose near duplicates were not sought, for there were too many candidates."""
+        return self._search.near.left
+
+    def reasons(self, documents: Sequence[Document]) -> list[str]:
+        """Returns the reasons why each document must be left out; empty for one that may stay.
+
+        Args:
+            documents: any; the answer for one does not depend on the others.
+        """
+        passing = [
+            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text) for at, one in enumerate(documents)
+        ]
+        self._search.near.renew()
+        self._search.compare_wholes(passing)
+        found = [SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
+        for group in sorted(self._search.groups, key=lambda group: _WHOLE.index(group.kind)):
+            for other in group.others:
+                if other.part == _PASSING:
+                    found[int(other.path)] = found[int(other.path)] or group.kind
+        self._search.groups.clear()
+        for at in self._sharing([text for _, text in passing]):
+            found[at] = found[at] or _SHARED
+        return found
+
+    def _sharing(self, texts: Sequence[str]) -> set[int]:
+        """Finds texts that contain an identifying sentence, or several sentences, of one protected document."""
+        found: set[int] = set()
+        short: defaultdict[int, Counter[int]] = defaultdict(Counter)  # text -> document -> its other sentences
+        for sentence, at in self._search.sentences_in(texts):
+            if self._is_telling[sentence]:
+                found.add(at)
+            short[at].update(self._documents_of[sentence])
+        return found | {at for at, shared in short.items() if max(shared.values()) > 1}
+
+
+def _bare(identifier: str) -> str:
+    """Returns an id without case and without the name of its register."""
+    return _PREFIX.sub("", identifier.casefold())
+
+
+def _is_telling(item: Item, span: Span) -> bool:
+    """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
+    start, end = span
+    is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
+    return is_title or len(normal_words(item.text[start:end])) >= LONG
