@@ -15,7 +15,7 @@ import pytest
 import fascicle
 from fascicle.core.document import Document, Link, Mention, Patch
 from fascicle.errors import FascicleError, InputError, UsageError
-from fascicle.evaluation.doctor.report import CheckSettings
+from fascicle.evaluation.doctor.checks.contract import CheckSettings
 from fascicle.evaluation.systems.model import ModelRequest
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.jsonl import JsonlOptions

@@ -25,8 +25,7 @@ from fascicle.evaluation.comparison.agreement import (
     agreement,
     alphas,
 )
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
-from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.text.segment import RULES_1
 
@@ -153,7 +152,7 @@ def test_the_interval_of_kappa_is_that_of_drawn_documents() -> None:
 def test_mentions_without_words_are_counted() -> None:
     document = Document(id="1", text="a  b", words=((0, 1), (3, 4)))
     found = agreement([document], {"1": one(((1, 2),))}, {"1": one(((0, 1),))})
-    assert found.wordless == 1
+    assert found.wordless_mentions == 1
     assert (found.all_mentions.first, found.any_mark.first) == (1, 0)
 
 

@@ -10,9 +10,17 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
-from fascicle.evaluation.breakdown.buckets import Bucket, Bucketing, Cutting, f1_differences
+from fascicle.evaluation.breakdown.buckets import (
+    Bucket,
+    Bucketing,
+    Cutting,
+    boundary_words,
+    class_table,
+    confusions,
+    examples,
+    f1_differences,
+)
 from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
-from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
 from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit
 from fascicle.evaluation.calibration.fitting import fit_temperature
 from fascicle.evaluation.calibration.reliability import (
@@ -25,19 +33,19 @@ from fascicle.evaluation.calibration.reliability import (
     reliability,
     threshold_for,
 )
-from fascicle.evaluation.report_parts import SCHEMA, Attribute, Calibration, Errors, Gold, Report, System
+from fascicle.evaluation.report_parts import SCHEMA, Attribute, Bin, Calibration, Errors, Gold, Report, System
 from fascicle.evaluation.report_parts import Scores as ScoresPart
-from fascicle.evaluation.scoring.figures import (
+from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
+from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
+from fascicle.evaluation.scoring.scores import (
     IN_ONE_DOCUMENT,
     ONE_DOCUMENT,
+    Scores,
     figures,
     figures_row,
     macro_row,
     no_interval,
 )
-from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
-from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
-from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import HEADLINE, Interval, bootstrap, bootstrap_types
 from fascicle.evaluation.uncertainty.significance import paired_tests
 
@@ -157,7 +165,7 @@ def build_report(
         systems: scored on these documents, at least one; differences are to the first.
         training: what the training documents say; without it, what needs them is undefined, with that reason.
         settings: the usual ones by default.
-        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.reach``.
+        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.checks.relations.reach_of``.
 
     Returns:
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and
@@ -254,10 +262,7 @@ def _calibration(data: Judged, *, bins: int) -> Calibration:
         "brier_score": brier_score(data.scores, data.right),
         "average_precision": curve.average_precision,
         "temperature": fit_temperature(data).as_dict() if len(data.scores) else None,
-        "reliability": [
-            {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
-            for b in reliable
-        ],
+        "reliability": [cast(Bin, asdict(one)) for one in reliable],
         "precision_recall": curve.thinned(),
     }
     reasons = {}
@@ -339,11 +344,11 @@ def _errors(
     confused = confusions(found)
     return {
         "classes": class_table(found),
-        "rates": error_rates(found).as_dict(),
-        "rates_same_type": error_rates(found, same_type=True).as_dict(),
+        "rates": error_rates(found),
+        "rates_same_type": error_rates(found, same_type=True),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
-        "boundary_words": [asdict(row) for row in boundary_words(found, texts)],
+        "boundary_words": boundary_words(found, texts),
         "examples": examples(found, documents, at_most=at_most, predicted=predicted),
     }
 
@@ -357,7 +362,7 @@ def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
     """Computes TE-Rate and BE-Rate of one system minus those of another: a row of *bundling-learning*, Table 7."""
     rates = [error_rates(found) for found in (of, baseline)]
-    pair = ({"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates)
+    pair = ({name: one[name] for name in ("type_rate", "boundary_rate")} for one in rates)
     return _less(*pair, why="one of the two has no error")
 
 

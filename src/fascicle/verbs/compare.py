@@ -12,8 +12,7 @@ from fascicle.core.arguments import checked
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.comparison.cells import Cells, cells_of
-from fascicle.evaluation.comparison.comparing import Comparison
+from fascicle.evaluation.comparison.comparing import Cells, Comparison, cells_of
 from fascicle.evaluation.comparison.comparing import compare as compared
 from fascicle.evaluation.comparison.search import MOST, Choices, Chosen, Floors, as_dict, choose, search
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, sections_of

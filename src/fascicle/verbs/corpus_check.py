@@ -17,11 +17,10 @@ from fascicle.core.files.atomic import check_target, output
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.evaluation.doctor.checks.table import CHECKS
-from fascicle.evaluation.doctor.checks.unreachable import tokenizer_file
-from fascicle.evaluation.doctor.examine import Examination, examine
+from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
+from fascicle.evaluation.doctor.checks.relations import tokenizer_file
+from fascicle.evaluation.doctor.examine import Examination, Report, checks, examine, markdown, summary
 from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
-from fascicle.evaluation.doctor.report import NEVER, SEVERITIES, CheckSettings, Report, markdown, summary
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
@@ -151,7 +150,7 @@ def check(
         settings: of the checks.
 
     Returns:
-        The findings; ``report.findings`` for a program, `fascicle.evaluation.doctor.report.markdown` for a person.
+        The findings; ``report.findings`` for a program, `fascicle.evaluation.doctor.examine.markdown` for a person.
 
     Raises:
         UsageError: no file was given.
@@ -242,10 +241,10 @@ def run(args: Options) -> int:
 
 def _check_codes(codes: Sequence[str]) -> None:
     for code in codes:
-        if code not in CHECKS:
-            near = difflib.get_close_matches(code, CHECKS, n=1)
+        if code not in checks():
+            near = difflib.get_close_matches(code, checks(), n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(CHECKS)}")
+            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(checks())}")
 
 
 def _check_paths(*parts: list[str], against: list[str]) -> None:

@@ -64,7 +64,6 @@ class Options(Overwrite, Strict, ReadingAs):
 
 def run(args: Options) -> int:
     """Trains the vectors; returns the exit code."""
-
     tally = Tally()
     settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
     reading = reading_of(args)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document
+from fascicle.evaluation.doctor.checks.contract import CheckSettings
 from fascicle.evaluation.doctor.examine import Examination, examine
 from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
-from fascicle.evaluation.doctor.report import CheckSettings
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]

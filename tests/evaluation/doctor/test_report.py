@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.report import markdown, summary
+from fascicle.evaluation.doctor.examine import Examination, markdown, summary
 
 Examine = Callable[..., Examination]
 

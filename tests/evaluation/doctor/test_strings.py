@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.doctor.checks.strings import LIKELY, OFTEN, repeats_of
-from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.report import Finding
+from fascicle.evaluation.doctor.checks.texts import LIKELY, OFTEN, repeats_of
+from fascicle.evaluation.doctor.examine import Examination, Finding
 
 Examine = Callable[..., Examination]
 # Tokens, and which of them begin a mention of how many.

@@ -26,8 +26,7 @@ from fascicle.evaluation.calibration.reliability import (
     reliability,
     threshold_for,
 )
-from fascicle.evaluation.scoring.figures import Figures, figures
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import Counts, Figures, figures
 from fascicle.runtime.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
@@ -326,9 +325,7 @@ def _kept(data: Judged, calibration: Calibration) -> Judged:
     """Returns the mentions that reach their thresholds."""
     names = sorted(set(data.types))
     least = dict(zip(names, thresholds(calibration, names).tolist(), strict=True))
-    chosen = data.scores >= np.array([least[name] for name in data.types])
-    types = tuple(name for name, keep in zip(data.types, chosen.tolist(), strict=True) if keep)
-    return Judged(scores=data.scores[chosen], right=data.right[chosen], types=types, gold=data.gold)
+    return data.kept(data.scores >= np.array([least[name] for name in data.types]))
 
 
 def _stage(name: str, data: Judged) -> Stage:

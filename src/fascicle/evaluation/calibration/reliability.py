@@ -11,9 +11,10 @@ recall of the curve ends where the file ends.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -23,8 +24,6 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
 from fascicle.evaluation.report_parts import Point
-
-Flags = Bools
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class Judged:
     """
 
     scores: Floats = field(repr=False)
-    right: Flags = field(repr=False)
+    right: Bools = field(repr=False)
     types: tuple[str, ...] = field(repr=False)
     gold: Mapping[str, int]
 
@@ -57,13 +56,13 @@ class Judged:
 
     def of_type(self, type_: str) -> Judged:
         """Selects the mentions of one type."""
-        chosen = np.array([name == type_ for name in self.types], dtype=bool)
-        return Judged(
-            scores=self.scores[chosen],
-            right=self.right[chosen],
-            types=(type_,) * int(chosen.sum()),
-            gold={type_: self.gold.get(type_, 0)},
-        )
+        chosen = self.kept(np.array([name == type_ for name in self.types], dtype=bool))
+        return replace(chosen, gold={type_: self.gold.get(type_, 0)})
+
+    def kept(self, chosen: Bools) -> Judged:
+        """Selects mentions, ``[n]``, and keeps all of the gold."""
+        types = tuple(compress(self.types, chosen.tolist()))
+        return replace(self, scores=self.scores[chosen], right=self.right[chosen], types=types)
 
 
 def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> Judged:
@@ -82,11 +81,10 @@ def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterab
     right: list[bool] = []
     types: list[str] = []
     bare: list[tuple[str, Mention]] = []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for identifier, mentions in gold.items():
         true = identities(identifier, mentions)
-        for _, type_, _ in true:
-            counts[type_] = counts.get(type_, 0) + 1
+        counts.update(type_ for _, type_, _ in true)
         for mention in distinct(predicted.get(identifier, ())):
             if mention.score is None:
                 bare.append((identifier, mention))
@@ -128,7 +126,7 @@ class Bin:
     precision: float | None
 
 
-def reliability(scores: Floats, right: Flags, *, bins: int = 10) -> tuple[Bin, ...]:
+def reliability(scores: Floats, right: Bools, *, bins: int = 10) -> tuple[Bin, ...]:
     """Returns the reliability curve: mean score and precision in bins of the score.
 
     Args:
@@ -176,14 +174,13 @@ def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
 
     It depends on the bins: compare only numbers over the same ones.
     """
-    filled = [one for one in bins if one.mean_score is not None and one.precision is not None]
-    total = sum(one.count for one in filled)
-    if not total:
-        return None
-    return sum(one.count * abs(float(one.mean_score or 0) - float(one.precision or 0)) for one in filled) / total
+    known = [(one.count, one.mean_score, one.precision) for one in bins]
+    filled = [(n, abs(score - right)) for n, score, right in known if score is not None and right is not None]
+    total = sum(n for n, _ in filled)
+    return sum(n * distance for n, distance in filled) / total if total else None
 
 
-def brier_score(scores: Floats, right: Flags) -> float | None:
+def brier_score(scores: Floats, right: Bools) -> float | None:
     """Returns the mean squared distance of score and truth (0 or 1); ``None`` without mentions."""
     _check(scores, right)
     return float(np.mean((scores - right) ** 2)) if len(scores) else None
@@ -229,7 +226,7 @@ class Curve:
         ]
 
 
-def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
+def precision_recall(scores: Floats, right: Bools, *, gold: int) -> Curve:
     """Returns the curve over all thresholds; mentions with equal scores come and go together.
 
     Args:
@@ -323,7 +320,7 @@ def _at(curve: Curve, at: int, recall: Floats) -> Threshold:
     )
 
 
-def _check(scores: Floats, right: Flags) -> None:
+def _check(scores: Floats, right: Bools) -> None:
     if scores.shape != right.shape or scores.ndim != 1:
         raise InputError(f"scores of shape {scores.shape} and truths of shape {right.shape} were given; give one each")
     wrong = scores[~((scores >= 0.0) & (scores <= 1.0))]

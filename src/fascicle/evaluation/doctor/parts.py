@@ -123,8 +123,9 @@ class Item:
         return text_hash(self.text)
 
     def sentence_lengths(self) -> Ints32:
-        """Words of each sentence."""
-        return _words_in(self.words, self.sentences)
+        """Words that begin in each sentence."""
+        found: Ints32 = np.diff(np.searchsorted(self.words[:, 0], self.sentences)).ravel().astype(np.int32)
+        return found
 
     def document(self) -> Document:
         """Returns the document with only the words and sentences that the source marked, and without events."""
@@ -174,13 +175,6 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
     name, sign, number = identifier.rpartition(":")
     made_up = is_columns or (sign and name.rpartition("/")[2] == stem(path) and number.isdigit())
     return "" if made_up else identifier
-
-
-def _words_in(words: Ints32, ranges: Ints32) -> Ints32:
-    """Counts the words that begin in each range."""
-    starts = words[:, 0]
-    found: Ints32 = (np.searchsorted(starts, ranges[:, 1]) - np.searchsorted(starts, ranges[:, 0])).astype(np.int32)
-    return found
 
 
 def _item(document: Document, given: Given, *, number: int, row: int, source: str) -> Item:

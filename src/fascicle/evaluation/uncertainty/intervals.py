@@ -12,7 +12,7 @@ nothing about it: it is left out of its interval, and counted. The zero rule ``"
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -80,11 +80,8 @@ def bootstrap_f1(scores: Scores, *, resamples: int = 1000, level: float = 0.95, 
         InputError: there is no document.
         UsageError: a level or a number of draws out of range.
     """
-    counts = count_table(scores, resamples=resamples, level=level)
-    drawn = np.concatenate(
-        [_micro(weights @ counts, scores)[2] for weights in _drawn_weights(counts, resamples=resamples, seed=seed)]
-    )
-    return interval_of(scores.micro.f1, drawn, level=level, seed=seed)
+    bare = replace(scores, by_document_type={})  # the macro average costs the most
+    return bootstrap(bare, resamples=resamples, level=level, seed=seed)["micro_f1"]
 
 
 def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> dict[str, Interval]:
@@ -108,7 +105,7 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
     types = [table for name, table in _type_tables(scores).items() if scores.by_type[name].support]
     parts = [
         (*_micro(weights @ counts, scores), _macro_f1(weights, types, scores))
-        for weights in _drawn_weights(counts, resamples=resamples, seed=seed)
+        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
     ]
     micro = scores.micro
     estimates = (micro.precision, micro.recall, micro.f1, scores.macro.f1)
@@ -140,7 +137,7 @@ def bootstrap_types(
     counts = count_table(scores, resamples=resamples, level=level)
     types = {name: table for name, table in _type_tables(scores).items() if len(table[0]) > 1}
     parts: dict[str, list[Floats]] = {name: [] for name in types}
-    for weights in _drawn_weights(counts, resamples=resamples, seed=seed):
+    for weights in drawn_weights(len(counts), resamples=resamples, seed=seed):
         for name, (documents, found) in types.items():
             parts[name].append(_micro(weights[:, documents] @ found, scores)[2])
     return {
@@ -178,7 +175,7 @@ def bootstrap_difference(
     column = MEASURES.index(measure)
     parts = [
         _micro(weights @ counts, first)[column] - _micro(weights @ others, second)[column]
-        for weights in _drawn_weights(counts, resamples=resamples, seed=seed)
+        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
     ]
     estimate = getattr(first.micro, measure) - getattr(second.micro, measure)
     return difference_of(estimate, np.concatenate(parts), level=level, seed=seed)
@@ -263,31 +260,28 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[In
         yield generator.integers(0, documents, size=(min(block, resamples - start), documents), dtype=np.int64)
 
 
-def weights_of(draws: Ints) -> Floats:
-    """Counts how often each document was drawn, shape as given; products with these weights are exact sums."""
-    rows, documents = draws.shape
-    places = (draws + documents * np.arange(rows)[:, None]).ravel()
-    return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
-
-
-def _drawn_weights(counts: Ints, *, resamples: int, seed: int) -> Iterator[Floats]:
-    return (weights_of(draws) for draws in drawn_documents(len(counts), resamples=resamples, seed=seed))
+def drawn_weights(documents: int, *, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document was drawn, in blocks of `drawn_documents`; products with these weights are exact sums."""
+    for draws in drawn_documents(documents, resamples=resamples, seed=seed):
+        places = (draws + documents * np.arange(len(draws))[:, None]).ravel()
+        yield np.bincount(places, minlength=draws.size).reshape(draws.shape).astype(np.float64)
 
 
 def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
     """Computes precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
     none = without_denominator(scores)
-    return shares(tp, tp + fp, none), shares(tp, tp + fn, none), shares(2 * tp, 2 * tp + fp + fn, none)
+    return shares(tp, tp + fp, none), shares(tp, tp + fn, none), f1_of_sums(sums, none=none)
 
 
 def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Scores) -> Floats:
     """Returns the mean F1 of the types of which there is gold in each draw, shape (draws,)."""
     total, number = np.zeros(len(weights)), np.zeros(len(weights))
     for documents, counts in types:
-        tp, fp, fn = (weights[:, documents] @ counts).T
-        total += np.where(tp + fn > 0, shares(2 * tp, 2 * tp + fp + fn, 0.0), 0.0)
-        number += tp + fn > 0
+        sums = weights[:, documents] @ counts
+        has_gold = sums[:, 0] + sums[:, 2] > 0
+        total += np.where(has_gold, f1_of_sums(sums, none=0.0), 0.0)
+        number += has_gold
     return shares(total, number, without_denominator(scores))
 
 
@@ -301,7 +295,7 @@ def without_denominator(scores: Scores) -> float:
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 
-def f1_of_sums(sums: Ints, *, none: float) -> Floats:
+def f1_of_sums(sums: Ints | Floats, *, none: float) -> Floats:
     """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
     return shares(2 * tp, 2 * tp + fp + fn, none)
@@ -309,5 +303,5 @@ def f1_of_sums(sums: Ints, *, none: float) -> Floats:
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:
     """Returns the ends of the interval that holds a share of the draws."""
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high

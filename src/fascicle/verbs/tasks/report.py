@@ -17,12 +17,11 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.layout import lexicon
-from fascicle.evaluation.doctor.reach import reach_of
-from fascicle.evaluation.links.cases import LinkCase
-from fascicle.evaluation.links.scores import LinkScores, score_links
+from fascicle.evaluation.doctor.checks.relations import reach_of
+from fascicle.evaluation.links.scores import LinkCase, LinkScores, score_links
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.reports.table import drawn, percent
-from fascicle.evaluation.scoring.figures import figures, macro_row
+from fascicle.evaluation.scoring.scores import figures, macro_row
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.linking.gold import spelt
@@ -138,7 +137,7 @@ def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[d
         manifest = read_manifest(folder)
         check_files(folder, manifest)
         tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-        parts.append(reach_of(documents, manifest, tokenizer).as_dict())
+        parts.append(reach_of(documents, manifest, tokenizer))
     return parts
 
 

@@ -4,13 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, cast
 
 from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments
-from fascicle.evaluation.doctor.copies.copies import Copies
+from fascicle.core.wording import counted
+from fascicle.evaluation.doctor.copies import Copies
 from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
-from fascicle.evaluation.doctor.report import CheckSettings, Severity
+from fascicle.settings.base import Natural, Positive
+
+Severity = Literal["error", "warning", "note"]
+NEVER: Final = "never"  # in the place of the severity that makes a check fail
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckSettings:
+    """Settings of the checks that a user may choose.
+
+    Attributes:
+        source: whose mentions are checked.
+        examples: most examples of a finding.
+        min_words: a text or sentence of fewer words is short: its copies are no leak.
+        near: least Jaccard similarity of near duplicates, over sets of three words in a row.
+        long_sentence: most words of a sentence that is not long.
+        tokenizer: ``tokenizer.json``, or the folder that holds it; ``None`` checks nothing about pieces.
+        width: most units of a mention for a span head; ``None`` for any number.
+        level: whether a unit is a word or a piece.
+        max_length: pieces that a network reads at a time, special tokens included.
+    """
+
+    source: str = "gold"
+    examples: Natural = 5
+    min_words: Natural = 8
+    near: Fraction = Fraction(7, 10)
+    long_sentence: Natural = 128
+    tokenizer: Path | None = None
+    width: Positive | None = None
+    level: Literal["word", "piece"] = "word"
+    max_length: Positive = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,14 +71,8 @@ class Hit:
         return self.where or (self.item.part.name if self.item is not None else self.path)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Detail:
-    """A sentence about all cases of a finding, such as their share."""
-
-    text: str
-
-
-Found = Iterator[Hit | Detail]
+Found = Iterator[Hit | str]
+"""Cases of a finding, and sentences about all of them, such as their share."""
 
 
 def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
@@ -58,9 +86,9 @@ def shown(text: str, *, most: int = 60) -> str:
     return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
 
 
-def percent(part: int, whole: int) -> str:
-    """Returns a share with one decimal; of nothing it is undefined."""
-    return f"{100 * part / whole:.1f} %" if whole else "undefined"
+def share_of(part: int, whole: int, one: str) -> str:
+    """Returns how many of some things, and their share with one decimal; of nothing it is undefined."""
+    return f"{part:,} of {counted(whole, one)} ({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
 
 
 T = TypeVar("T")
@@ -106,7 +134,7 @@ class Corpus:
         return cast(T, self._known[compute])
 
 
-Finder = Callable[[Corpus], Iterable[Hit | Detail]]
+Finder = Callable[[Corpus], Iterable[Hit | str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,14 +160,3 @@ class Check:
 def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
     """Makes a check from a function that examines single documents."""
     return lambda corpus: (hit for item in corpus.items for hit in find(item))
-
-
-def with_summary(find: Callable[[Item], Iterable[Hit]], summary: Callable[[Corpus], Iterable[Detail]]) -> Finder:
-    """Makes the same check, followed by sentences about the whole."""
-
-    def both(corpus: Corpus) -> Iterable[Hit | Detail]:
-        for item in corpus.items:
-            yield from find(item)
-        yield from summary(corpus)
-
-    return both

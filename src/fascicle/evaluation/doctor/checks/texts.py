@@ -1,16 +1,20 @@
-"""Texts: sentences of an unusual length, and characters that hint at damage."""
+"""Checks on texts: lengths of sentences, signs of damage, and strings of mentions that are annotated unevenly."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
+from fascicle.core.document import Mention
 from fascicle.core.mention import Span
 from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, percent
-from fascicle.evaluation.doctor.parts import Item
+from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, share_of, shown
+from fascicle.evaluation.doctor.parts import Item, Part
 
 LONG_DOCUMENT: Final = 5_000  # words
 SHORT_SENTENCE: Final = 2  # words
@@ -38,7 +42,7 @@ def long_sentence(corpus: Corpus) -> Found:
             longest = max(longest, length)
             if length > corpus.settings.long_sentence:
                 yield Hit(item=item, spans=(span,), message=f"{counted(length, 'word')}")
-    yield Detail(text=f"The longest sentence has {counted(longest, 'word')}.")
+    yield f"The longest sentence has {counted(longest, 'word')}."
 
 
 def short_sentence(item: Item) -> Iterator[Hit]:
@@ -48,22 +52,18 @@ def short_sentence(item: Item) -> Iterator[Hit]:
             yield Hit(item=item, spans=(span,))
 
 
-def open_sentence(item: Item) -> Iterator[Hit]:
-    """Sentences that the source marks and that do not end with a mark that ends sentences."""
-    if item.marks_sentences:
-        for (start, end), _ in _sentences(item):
-            last = item.text[start:end].rstrip().rstrip(_CLOSERS + " ")[-1:]
-            if last not in _FINAL:
+def open_sentence(corpus: Corpus) -> Found:
+    """Marked sentences that do not end with a mark that ends sentences; part by part, how many of all these are."""
+    found: Counter[Part] = Counter()
+    for item in corpus.items:
+        for (start, end), _ in _sentences(item) if item.marks_sentences else ():
+            if item.text[start:end].rstrip().rstrip(_CLOSERS + " ")[-1:] not in _FINAL:
+                found[item.part] += 1
                 yield Hit(item=item, spans=((start, end),))
-
-
-def share_of_sentences(corpus: Corpus) -> Iterator[Detail]:
-    """Yields, part by part, how many sentences do not end as sentences do."""
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
-        found = sum(1 for item in items for _ in open_sentence(item))
-        if found:
-            yield Detail(text=f"{part.name}: {found:,} of {counted(count, 'sentence')} ({percent(found, count)}).")
+        if found[part]:
+            yield f"{part.name}: {share_of(found[part], count, 'sentence')}."
 
 
 def _sentences(item: Item) -> Iterator[tuple[Span, int]]:
@@ -71,10 +71,10 @@ def _sentences(item: Item) -> Iterator[tuple[Span, int]]:
     return zip(spans, item.sentence_lengths().tolist(), strict=True)
 
 
-_REPLACED: Final = re.compile("\ufffd+")
-_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+REPLACED: Final = re.compile("\ufffd+")
+CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Soft hyphens, zero-width signs, marks of direction, byte order marks inside a text, private use.
-_INVISIBLE: Final = re.compile(
+INVISIBLE: Final = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
 )
 _NO_CHARACTERS: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
@@ -91,19 +91,16 @@ _GARBLED: Final = re.compile(
 )
 
 
-def replacement_character(item: Item) -> Iterator[Hit]:
-    """Documents with U+FFFD."""
-    yield from _matches(item, _REPLACED)
+def characters(pattern: re.Pattern[str]) -> Callable[[Item], Iterator[Hit]]:
+    """Makes a check of the texts that match a pattern; the hit is at the first match."""
 
+    def find(item: Item) -> Iterator[Hit]:
+        found = [] if pattern is not CONTROL and item.text.isascii() else list(pattern.finditer(item.text))
+        if found:
+            message = f"{counted(len(found), 'place')}, first {_name(found[0][0][0])}"
+            yield Hit(item=item, spans=(found[0].span(),), message=message)
 
-def control_character(item: Item) -> Iterator[Hit]:
-    """Documents with control characters other than tabs and line ends."""
-    yield from _matches(item, _CONTROL)
-
-
-def invisible_character(item: Item) -> Iterator[Hit]:
-    """Documents with characters that cannot be seen, or of private use."""
-    yield from _matches(item, _INVISIBLE)
+    return find
 
 
 def mojibake(item: Item) -> Iterator[Hit]:
@@ -114,7 +111,7 @@ def mojibake(item: Item) -> Iterator[Hit]:
     if found:
         match, right = found[0]
         message = f"{counted(len(found), 'place')}, here probably {right!r}"
-        yield Hit(item=item, spans=((match.start(), match.end()),), message=message)
+        yield Hit(item=item, spans=(match.span(),), message=message)
 
 
 def mixed_forms(corpus: Corpus) -> Found:
@@ -133,17 +130,7 @@ def mixed_forms(corpus: Corpus) -> Found:
         at = _first_difference(item.text)
         yield Hit(item=item, spans=((at, at + 1),), message=f"first {_name(item.text[at])}")
     if other:
-        yield Detail(text=f"Composed characters, in NFC, are in {counted(composed, 'other document')}.")
-
-
-def _matches(item: Item, pattern: re.Pattern[str]) -> Iterator[Hit]:
-    if pattern is not _CONTROL and item.text.isascii():
-        return
-    found = list(pattern.finditer(item.text))
-    if found:
-        start, end = found[0].span()
-        message = f"{counted(len(found), 'place')}, first {_name(item.text[start])}"
-        yield Hit(item=item, spans=((start, end),), message=message)
+        yield f"Composed characters, in NFC, are in {counted(composed, 'other document')}."
 
 
 def _ungarbled(text: str) -> str:
@@ -173,3 +160,146 @@ def _first_difference(text: str) -> int:
 def _name(character: str) -> str:
     name = unicodedata.name(character, "")
     return f"U+{ord(character):04X}{' ' if name else ''}{name}"
+
+
+LIKELY: Final = 0.8  # share of the occurrences of a string that are annotated, from which the others look forgotten
+OFTEN: Final = 5  # annotated occurrences, likewise
+_SHORTEST: Final = 3  # characters of a string whose repeats are sought
+
+_Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """Occurrences of the strings of mentions that no mention overlaps.
+
+    Attributes:
+        annotated: words of a string -> number of mentions.
+        free: document, range and words of each occurrence without annotation.
+        count: words of a string -> number of these.
+    """
+
+    annotated: Counter[_Words]
+    free: list[tuple[Item, Span, _Words]]
+    count: Counter[_Words]
+
+
+def ambiguous_string(corpus: Corpus) -> Found:
+    """Strings with several types; the hit is at the first mention of the rarest type."""
+    types: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    first: dict[tuple[str, str], tuple[Item, Mention]] = {}
+    for item in corpus.items:
+        for mention in item.mentions:
+            text = _line(mention.text_in(item.text))
+            types[text][mention.type] += 1
+            first.setdefault((text, mention.type), (item, mention))
+    found = [(text, counts) for text, counts in types.items() if len(counts) > 1]
+    for text, counts in sorted(found, key=lambda pair: (-pair[1].total(), pair[0])):
+        ranked = counts.most_common()
+        item, mention = first[text, ranked[-1][0]]
+        listed = ", ".join(f"{kind} {count:,}" for kind, count in ranked)
+        yield Hit(item=item, spans=mention.spans, message=f"{shown(text)} is {listed}", where="all parts")
+    if found:
+        touched = sum(counts.total() for _, counts in found)
+        total = sum(counts.total() for counts in types.values())
+        yield f"{share_of(touched, total, 'mention')} have such a string."
+
+
+def unannotated_repeat(corpus: Corpus) -> Found:
+    """Occurrences of strings of mentions, in whole words and the same case, that no mention overlaps."""
+    repeats = corpus.shared(repeats_of)
+    for item, span, words in repeats.free:
+        yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
+    if repeats.free:
+        total = repeats.annotated.total()
+        yield f"{counted(len(repeats.count), 'string')}; there are {counted(total, 'mention')} of one range."
+
+
+def likely_missed(corpus: Corpus) -> Found:
+    """Finds free occurrences of strings that are annotated nearly everywhere."""
+    repeats = corpus.shared(repeats_of)
+    for item, span, words in repeats.free:
+        annotated, free = repeats.annotated[words], repeats.count[words]
+        if annotated >= OFTEN and annotated >= LIKELY * (annotated + free):
+            yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
+
+
+def seen_mention(corpus: Corpus) -> Found:
+    """Finds mentions of dev and test whose string, ignoring case, is that of a mention of train."""
+    parts = {part.name: items for part, items in corpus.by_part().items()}
+    known = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
+    if not known:
+        return
+    for name in ("dev", "test"):
+        mentions = [(item, m, _folded(m, item)) for item in parts.get(name, ()) for m in item.mentions]
+        seen = [(item, m) for item, m, text in mentions if text in known]
+        for item, m in seen:
+            yield Hit(item=item, spans=m.spans, message=m.type)
+        strings = {text for _, _, text in mentions}
+        if mentions:
+            of_strings = share_of(len(strings & known), len(strings), "string")
+            yield f"{name}: {share_of(len(seen), len(mentions), 'mention')}, {of_strings}."
+
+
+def repeats_of(corpus: Corpus) -> Repeats:
+    """Finds the free occurrences of all strings of mentions: the longest from left to right, none overlapping."""
+    annotated: Counter[_Words] = Counter()
+    for item in corpus.items:
+        annotated.update(words for mention in item.mentions if (words := _in_words(mention, item)))
+    lengths: defaultdict[str, set[int]] = defaultdict(set)  # of the strings that begin with a word
+    for words in annotated:
+        lengths[words[0]].add(len(words))
+    longest_first = {word: sorted(found, reverse=True) for word, found in lengths.items()}
+    free = [found for item in corpus.items for found in _free(item, annotated, longest_first)]
+    return Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
+
+
+def _free(item: Item, known: Counter[_Words], lengths: dict[str, list[int]]) -> Iterator[tuple[Item, Span, _Words]]:
+    words = [item.text[start:end] for start, end in item.words.tolist()]
+    taken = _taken(item)
+    at = 0
+    while at < len(words):
+        step = 1
+        for length in lengths.get(words[at], ()):
+            found = tuple(words[at : at + length])
+            if len(found) == length and found in known and not any(taken[at : at + length]):
+                yield item, (int(item.words[at, 0]), int(item.words[at + length - 1, 1])), found
+                step = length
+                break
+        at += step
+
+
+def _taken(item: Item) -> bytearray:
+    """Returns a flag for each word: 1 if a mention overlaps it."""
+    taken = bytearray(len(item.words))
+    for mention in item.mentions:
+        for start, end in mention.spans:
+            first, last = bisect_right(item.words[:, 1], start), bisect_left(item.words[:, 0], end)
+            taken[first:last] = b"\x01" * (last - first)
+    return taken
+
+
+def _in_words(mention: Mention, item: Item) -> _Words:
+    """The words of a mention; none if it is too short, has no letter, several fragments, or borders inside words."""
+    if len(mention.spans) > 1 or mention.end - mention.start < _SHORTEST:
+        return ()
+    # bisect, for searchsorted first copies all words into a row of its own: the square of a corpus in one text
+    first, last = bisect_left(item.words[:, 0], mention.start), bisect_right(item.words[:, 1], mention.end)
+    ranges = item.words[first:last].tolist()
+    if not ranges or (ranges[0][0], ranges[-1][1]) != (mention.start, mention.end):
+        return ()
+    words = tuple(item.text[start:end] for start, end in ranges)
+    return words if any(character.isalpha() for word in words for character in word) else ()
+
+
+def _shares(repeats: Repeats, words: _Words) -> str:
+    annotated, free = repeats.annotated[words], repeats.count[words]
+    return f"{annotated:,} times annotated, {free:,} times not"
+
+
+def _folded(mention: Mention, item: Item) -> str:
+    return _line(mention.text_in(item.text)).casefold()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

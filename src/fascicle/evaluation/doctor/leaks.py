@@ -1,0 +1,234 @@
+"""Findings about copies of texts, and what training must leave out: as a list, or of raw text that passes by."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from fascicle.core.document import Document
+from fascicle.core.mention import Span
+from fascicle.errors import InputError
+from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Finder, Found, Hit
+from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation
+from fascicle.evaluation.doctor.fingerprints import normal_words
+from fascicle.evaluation.doctor.parts import Given, Item, Part, load
+from fascicle.formats.exclusions import Exclusion
+from fascicle.formats.files import ORIGINAL_ID
+from fascicle.serving.messages import Search
+
+KINDS: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
+RELATIONS: Final[tuple[Relation, ...]] = ("in-part", "across-parts", "across-corpora")
+_NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever they are copies of
+
+
+def copies(kind: Kind, relation: Relation) -> Finder:
+    """Makes a check for one kind of copies.
+
+    A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
+    """
+
+    def find(corpus: Corpus) -> Found:
+        seen: set[tuple[str, int]] = set()
+        identical = Counter[str]()
+        left_out = set[tuple[str, str]]()
+        for group in corpus.copies.groups:
+            if group.kind != kind or group.relation != relation:
+                continue
+            left_out |= {(other.path, other.id) for other in group.others}
+            for item, other, hit in _hits(group):
+                if (group.where, item.number) not in seen:
+                    seen.add((group.where, item.number))
+                    identical[group.where] += item.sha256 == other.sha256
+                    yield hit
+        if seen and relation != "in-part":
+            yield f"Documents that training must leave out for it: {len(left_out):,}."
+        if kind == "duplicate" and (found := +identical):
+            listed = ", ".join(f"{where} {count:,}" for where, count in found.items())
+            yield f"The same to the character: {listed}."
+
+    return find
+
+
+def short_copies(corpus: Corpus) -> Found:
+    """Finds short documents with copies anywhere."""
+    for relation in RELATIONS:
+        yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
+
+
+def shared_id(corpus: Corpus) -> Found:
+    """Finds documents whose id is that of a document in another part or corpus."""
+    seen: set[tuple[int, str]] = set()
+    for item, other in corpus.copies.shared_ids:
+        where = f"{item.part.name} in {other.part.name}"
+        if (item.number, where) not in seen:
+            seen.add((item.number, where))
+            same = "the same text" if item.sha256 == other.sha256 else "another text"
+            yield Hit(item=item, where=where, message=f"{other.path} has {other.id} with {same}")
+
+
+def not_compared(corpus: Corpus) -> Found:
+    """Documents whose near duplicates were not sought."""
+    for _ in range(corpus.copies.not_compared):
+        yield Hit(where="all parts")
+
+
+def exclusions(corpus: Corpus) -> list[Exclusion]:
+    """Lists the documents to leave out of training: one of each pair of copies, with its best reason.
+
+    Documents of a part that must be kept apart come before their copies in others: test, dev, train, corpora in the
+    order given, other corpora. A document stays if all that it is a copy of is left out itself, so that of a chain of
+    near duplicates every second one is left; one of test is never listed. Copies of short texts are not either.
+    """
+    found: dict[tuple[str, str], tuple[tuple[tuple[int, int], int, float, int], Exclusion]] = {}
+    groups = [group for group in corpus.copies.groups if group.kind != "short-duplicate"]
+    for group in sorted(groups, key=lambda g: (g.kept[0].part.rank, g.kept[0].number)):
+        kept = group.kept[0]
+        if (kept.path, kept.id) in found and kept.part.role not in _NEVER_LEARNED:
+            continue
+        for other in group.others:
+            weight = (kept.part.rank, KINDS.index(group.kind), -group.similarity, kept.number)
+            key = (other.path, other.id)
+            if other.part.role != "test" and (key not in found or weight < found[key][0]):
+                found[key] = weight, _row(group, kept, other)
+    return [row for _, row in found.values()]
+
+
+def _hits(group: Group) -> Iterator[tuple[Item, Item | Foreign, Hit]]:
+    """Yields the documents that are cases, each with one of its copies."""
+    if group.relation == "in-part":
+        for other in group.others:
+            if isinstance(other, Item):
+                hit = Hit(item=other, where=group.where, message=_message(group, other, group.kept[0]))
+                yield other, group.kept[0], hit
+        return
+    same = {other.sha256: other for other in group.others}
+    for number, item in enumerate(group.kept):
+        spans = (group.sentences[number],) if group.sentences else ()
+        other = same.get(item.sha256, group.others[0])
+        yield item, other, Hit(item=item, spans=spans, where=group.where, message=_message(group, item, other))
+
+
+def _message(group: Group, item: Item, other: Item | Foreign) -> str:
+    place = f"{other.id} of {other.path}"
+    if group.kind == "near-duplicate":
+        return f"{place}, similarity {group.similarity:.2f}"
+    if group.kind == "shared-sentence":
+        return f"in {place}"
+    return f"{place}{', the same to the character' if item.sha256 == other.sha256 else ''}"
+
+
+def _row(group: Group, kept: Item, other: Item | Foreign) -> Exclusion:
+    return Exclusion(
+        corpus=other.path,
+        part=other.part.role,
+        document=other.id,
+        sha256=other.sha256,
+        reason=group.kind,
+        similarity=group.similarity if group.kind != "shared-sentence" else None,
+        of_corpus=kept.path,
+        of_part=kept.part.role,
+        of_document=kept.id,
+    )
+
+
+SAME_ID: Final = "same-id"
+LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
+_RULE: Final = f"a title, a sentence of {LONG} words, or two others\n"
+_PASSING: Final = Part(name="texts", role="against")
+_PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
+_WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
+_SHARED: Final = "shared-sentence"
+
+
+class Screen:
+    """Compares documents that pass by with protected ones, in memory that does not grow with their number.
+
+    A document is left out if its id is that of a protected one, if the two are duplicates or near duplicates, or if
+    sentences of the protected one stand anywhere in it: its title, a sentence of `LONG` words, or two others; see
+    `fascicle.evaluation.doctor.copies`. One short sentence is not enough: against the test parts of six corpora, 65 of
+    21,706 texts shared one sentence of eight words or more, and only those that such texts share by habit, such as "P <
+    0.05 was considered statistically significant" and "All authors read and approved the final manuscript". None of
+    them had twelve words.
+
+    Attributes:
+        sha256: of the texts that nothing may be learned from, and of their ids.
+    """
+
+    def __init__(self, places: Sequence[Given], *, settings: CheckSettings | None = None) -> None:
+        """Reads and indexes the protected documents.
+
+        Args:
+            places: where they are.
+            settings: what counts as a copy; the usual settings of ``corpus check`` by default.
+
+        Raises:
+            InputError: one cannot be read to its end, or they hold no document.
+        """
+        chosen = settings or CheckSettings()
+        items, unread = load(places)
+        if unread:
+            raise InputError(
+                f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left out: "
+                f"{unread[0].message}",
+                file=unread[0].given.path,
+            )
+        if not items:
+            raise InputError(f"{', '.join(place.path for place in places)}: no document to leave out copies of")
+        listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
+        self.sha256 = hashlib.sha256((_RULE + listed).encode("utf-8", "surrogatepass")).hexdigest()
+        self._ids = {_bare(item.own_id) for item in items if item.own_id}
+        self._search = Search(items, threshold=chosen.near, min_words=chosen.min_words)
+        places_of = list(self._search.sentences())
+        self._is_telling = [any(_is_telling(item, span) for item, span in owners) for owners in places_of]
+        self._documents_of = [{item.number for item, _ in owners} for owners in places_of]
+
+    @property
+    def not_compared(self) -> int:
+        """Documents whose near duplicates were not sought, for there were too many candidates."""
+        return self._search.near.left
+
+    def reasons(self, documents: Sequence[Document]) -> list[str]:
+        """Returns the reasons why each document must be left out; empty for one that may stay.
+
+        Args:
+            documents: any; the answer for one does not depend on the others.
+        """
+        passing = [
+            (Foreign(part=_PASSING, path=str(at), id=one.id, sha256=""), one.text) for at, one in enumerate(documents)
+        ]
+        self._search.near.renew()
+        self._search.compare_wholes(passing)
+        found = [SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
+        for group in sorted(self._search.groups, key=lambda group: _WHOLE.index(group.kind)):
+            for other in group.others:
+                if other.part == _PASSING:
+                    found[int(other.path)] = found[int(other.path)] or group.kind
+        self._search.groups.clear()
+        for at in self._sharing([text for _, text in passing]):
+            found[at] = found[at] or _SHARED
+        return found
+
+    def _sharing(self, texts: Sequence[str]) -> set[int]:
+        """Finds texts that contain an identifying sentence, or several sentences, of one protected document."""
+        found: set[int] = set()
+        short: defaultdict[int, Counter[int]] = defaultdict(Counter)  # text -> document -> its other sentences
+        for sentence, at in self._search.sentences_in(texts):
+            if self._is_telling[sentence]:
+                found.add(at)
+            short[at].update(self._documents_of[sentence])
+        return found | {at for at, shared in short.items() if max(shared.values()) > 1}
+
+
+def _bare(identifier: str) -> str:
+    """Returns an id without case and without the name of its register."""
+    return _PREFIX.sub("", identifier.casefold())
+
+
+def _is_telling(item: Item, span: Span) -> bool:
+    """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
+    start, end = span
+    is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
+    return is_title or len(normal_words(item.text[start:end])) >= LONG
