@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from fascicle.terms.keys.key import NORMALISER as REAL_NORMALISER
+from fascicle.terms.keys.key import KeyReader
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.manifest import SourceFacts, read_manifest, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.building import build_table

@@ -13,9 +13,8 @@ from fascicle.linking.asking import Query, Unit
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, fits, inflected
-from fascicle.terms.keys.key import key
+from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words
 

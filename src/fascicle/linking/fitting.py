@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, field
 from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
+from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.dense import DenseSettings
 from fascicle.linking.finding import TIERS, Candidates
@@ -26,7 +27,6 @@ from fascicle.linking.ranking import Choices, Ranked, Table, first, fit, joined,
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.portions import portions
 
 _FEWEST: Final = 20  # mentions of a type
 _FEWEST_FOUND: Final = 2000  # by which probabilities are corrected

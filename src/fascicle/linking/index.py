@@ -21,9 +21,8 @@ from fascicle.linking.equivalents import Equivalents, write_equivalents
 from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
-from fascicle.terms.keys.key import unordered
+from fascicle.terms.keys.key import KeyReader, unordered
 from fascicle.terms.pack.arrays import Array, Strings, hashes_of, mapped, spread, write_array
-from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.manifest import FileFacts, first_changed
 from fascicle.terms.pack.pack import Pack
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
 from fascicle.errors import PackError, UsageError
-from fascicle.linking.answering import check_ontology
+from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.linking.gold import types_of
 from fascicle.linking.linker import Decision, Linker, LinkStep

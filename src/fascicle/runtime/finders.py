@@ -9,8 +9,7 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import PACK_RULE, InputFacts
 from fascicle.terms.finding import CombinedFinder, PackFinder
-from fascicle.terms.matching.dictionary import read_dictionary
-from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.matching.matcher import Matcher, WordReader, read_dictionary
 from fascicle.terms.pack.carried import PARTS, CarriedPack
 from fascicle.terms.recognising import PackLike
 from fascicle.text.inputs import Finder

@@ -16,16 +16,15 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.mention import Link, Mention
 from fascicle.core.names import near_hint
 from fascicle.core.spans import Span
+from fascicle.core.stream import portions
 from fascicle.errors import UsageError
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
+from fascicle.terms.abbreviations.finder import Pairs, is_distinctive
 from fascicle.terms.abbreviations.forms import can_be_short
-from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import fits, folded
-from fascicle.terms.keys.key import key
-from fascicle.terms.keys.reader import TokenArrays, TokenReader
+from fascicle.terms.keys.key import TokenArrays, TokenReader, key
 from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved
 from fascicle.terms.pack.manifest import damage_as_error
-from fascicle.terms.portions import portions
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace

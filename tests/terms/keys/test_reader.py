@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.terms.keys.strategies import texts
 
 from fascicle.terms.keys.forms import BREAK, token_hash
-from fascicle.terms.keys.reader import TokenArrays, TokenReader
+from fascicle.terms.keys.key import TokenArrays, TokenReader
 from fascicle.terms.keys.tokens import Token, tokens
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from tests.support.packs import NORMALISER, PARTS, REAL_PARTS, RECORDS, Sources, build_small, key
 
 from fascicle.errors import InputError, OutputError, PackError
-from fascicle.terms.curation.rules import Curation, Rule
+from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.manifest import SourceFacts
 from fascicle.terms.pack.pack import Pack
@@ -315,8 +315,8 @@ KILLED = """
 import sys
 from tests.support.packs import PARTS
 from tests.terms.pack.test_builder import many
-from fascicle.terms.curation.rules import Curation
-from fascicle.terms.curation.rules import Rule
+from fascicle.terms.curation import Curation
+from fascicle.terms.curation import Rule
 from fascicle.terms.pack.builder import *
 from fascicle.terms.pack.manifest import SourceFacts
 def told(step, count):

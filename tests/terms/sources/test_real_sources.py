@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import read_source
-from fascicle.terms.sources.report import SourceReport
 
 
 @dataclass(frozen=True, kw_only=True)

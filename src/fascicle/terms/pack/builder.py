@@ -21,7 +21,7 @@ from msgspec import Meta
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import InputError
 from fascicle.settings.base import PackName, Settings
-from fascicle.terms.curation.rules import UNTOUCHED, Decision, NameRow, Rule
+from fascicle.terms.curation import UNTOUCHED, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
@@ -263,7 +263,7 @@ class _Building:
         flags |= 0 if any(decision.match for decision in counted) else layout.OFF
         flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
         flags |= 0 if left else layout.DROPPED
-        numbers = sorted({rule for decision in said.values() for rule in decision[4:] if rule is not None})
+        numbers = sorted({rule for decision in said.values() for rule in decision.rules})
         self._used.update(numbers)
         return flags, left or name.sources, self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers))
 

@@ -1,27 +1,128 @@
-"""Differences between two packs, and their effect on texts: mentions that are added, lost, or get another link."""
+"""Content of a pack as sources of a new pack and as a table, and differences between two packs.
+
+The differences in mentions are those in texts: mentions that are added, lost, or get another link.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import Bools
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
+from fascicle.terms.pack.builder import PackSource
+from fascicle.terms.pack.layout import Names
 from fascicle.terms.pack.manifest import damage_as_error
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.terms import NAME_KINDS, REFERS
+from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
+
+_CHUNK: Final = 1 << 14  # concepts or keys that are read together
+_LABEL_OF_OWN: Final = Decision(preferred=True)
+
+
+def sources_of(pack: Pack) -> list[PackSource]:
+    """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
+    return [
+        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
+        for number, facts in enumerate(pack.manifest.sources)
+    ]
+
+
+def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
+    """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
+    has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
+    first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
+    for start in range(0, len(pack), _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, len(pack)))
+        names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
+        for table in (pack.active, pack.silent):
+            _add(names, pack, table, rows[[0, -1]].tolist(), has)
+        for row in sorted(names):
+            whole = bool(first[pack.set_rows[row]])
+            yield _record(pack, row, tuple(names[row]), whole=whole)
+
+
+def _add(names: dict[int, list[Name]], pack: Pack, table: Names, ends: list[int], has: Bools) -> None:
+    """Adds the names of a source to those of the concepts from the first row to the last."""
+    _, terms = table.of_concept.take(np.arange(ends[0], ends[1] + 1))
+    terms = terms[has[table.sources[terms]]]
+    surfaces = table.surfaces.take(table.surface[terms])
+    languages, kinds = pack.manifest.languages, NAME_KINDS
+    columns = (table.concept[terms].tolist(), surfaces, table.kind[terms].tolist(), table.language[terms].tolist())
+    for row, surface, kind, language in zip(*columns, strict=True):
+        names.setdefault(row, []).append(Name(surface, kinds[kind], languages[language]))
+
+
+def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> ConceptRecord:
+    if not whole:
+        return ConceptRecord(curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names)
+    concept = pack.concept_at(row)
+    return ConceptRecord(
+        curie=concept.curie,
+        type=concept.type,
+        names=names,
+        taxon=concept.taxon,
+        rank=concept.rank,
+        parents=pack.parents(concept.curie),
+        obsolete=concept.obsolete,
+        replaced_by=concept.replaced_by,
+        definition=concept.definition,
+        references=concept.references,
+        label=concept.label if pack.label_rows[row] != layout.NONE else "",
+    )
+
+
+class KeptRules:
+    """Rules that decided about the names of a pack; labels of other sources always stay searchable.
+
+    Attributes:
+        rules: as the pack records them; rules that decided together are one rule.
+    """
+
+    def __init__(self, pack: Pack) -> None:
+        """Sets the open pack."""
+        self._pack = pack
+        self.rules = tuple(Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules)))
+        self._own: set[tuple[str, str]] = set()
+        self._known: dict[tuple[str, str], Decision] = {}
+        for table in (pack.active, pack.silent):
+            for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
+                told = pack.term(table, term)
+                flags = int(table.flags[term])
+                self._known[told.surface, told.concept] = Decision(
+                    keep=not flags & layout.DROPPED,
+                    match=not told.off,
+                    case=cast(Case, told.case.name),
+                    preferred=bool(flags & layout.PREFERRED),
+                    rules=(rule - 1,) if rule else (),
+                )
+
+    def see(self, record: ConceptRecord) -> None:
+        """Collects the labels of a record of another source; of a new concept without a label, its first name."""
+        labels = [name for name in record.names if name.kind == "label"]
+        if not labels and record.names and self._pack.concept_rows([record.curie])[0] < 0:
+            labels = [record.names[0]]
+        self._own.update((name.surface, record.curie) for name in labels)
+
+    def decide(self, row: NameRow) -> Decision:
+        """Returns the decision about a name."""
+        name = (row.surface, row.concept)
+        return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
+
 
 Kind = Literal["added", "removed", "changed"]
 V = TypeVar("V")
-_CHUNK = 1 << 14
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,8 +21,8 @@ from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, mapped, shortest, spread
+from fascicle.terms.pack.layout import Names
 from fascicle.terms.pack.manifest import Manifest, check_files, check_normaliser, read_manifest
-from fascicle.terms.pack.tables import Names
 from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 
 

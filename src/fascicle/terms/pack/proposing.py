@@ -13,15 +13,15 @@ from msgspec import Meta
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span, overlaps
+from fascicle.core.stream import portions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.terms.curation.rules import Action, Case, Rule
+from fascicle.terms.curation import Action, Case, Rule
 from fascicle.terms.keys.characters import CasePolicy, fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, Term
 from fascicle.terms.pack.priors import common_words
-from fascicle.terms.portions import portions
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.sources.curies import curie as curie_of
 

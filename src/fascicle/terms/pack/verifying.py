@@ -16,10 +16,10 @@ from fascicle.errors import FormatError, PackError
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, hashes_of
+from fascicle.terms.pack.layout import Names
 from fascicle.terms.pack.manifest import FileFacts, Manifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
-from fascicle.terms.pack.tables import Names
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import NAME_KINDS
 

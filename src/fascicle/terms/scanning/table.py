@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import FormatError
 from fascicle.terms.keys.forms import Hashes, token_hash
-from fascicle.terms.keys.key import NORMALISER
-from fascicle.terms.keys.reader import TokenArrays
-from fascicle.terms.scanning.building import write_table
-from fascicle.terms.scanning.layout import BITS, Layout, arrays_of, filter_bits, first_states, next_states, open_arrays
+from fascicle.terms.keys.key import NORMALISER, TokenArrays
+from fascicle.terms.scanning.building import (
+    BITS,
+    Layout,
+    arrays_of,
+    filter_bits,
+    first_states,
+    next_states,
+    open_arrays,
+    write_table,
+)
 
 _ONE = np.uint8(1)
 _BUCKETS = 1 << 14

@@ -22,9 +22,8 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, numbered_lines
-from fascicle.terms.sources.layouts import MESH_NAMES
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import Draft, SourceReport, numbered_lines
+from fascicle.terms.sources.releases import MESH_NAMES
 from fascicle.terms.sources.tables import Layout, open_table, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind
 

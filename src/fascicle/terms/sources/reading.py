@@ -1,25 +1,139 @@
-"""Reader of one vocabulary of a ``sources.toml``: checks, reads, filters, and sets its type."""
+"""Catalogue of the readers of vocabularies, and the reader of one vocabulary of a ``sources.toml``.
+
+A vocabulary is checked, read and filtered, and gets its type.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.files.pipes import unreadable
+from fascicle.core.names import near_hint
 from fascicle.core.patience import at_most
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
-from fascicle.terms.sources.catalogue import SourceReader, reader_named
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import Reading, SourceReport
+from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
+from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
+from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
+from fascicle.terms.sources.rdf import read_rdf
+from fascicle.terms.sources.releases import (
+    BIOLEXICA,
+    CTD_CHEMICALS,
+    CTD_DISEASES,
+    DRUGBANK,
+    GENE_INFO,
+    MESH_TERMS,
+    OBO_TABLE,
+    REACH,
+    read_meddra,
+    read_medic,
+    read_merged,
+    read_names,
+    read_snomed,
+    read_umls,
+)
+from fascicle.terms.sources.sssom import read_sssom
+from fascicle.terms.sources.tables import Layout, read_table
 from fascicle.terms.terms import ConceptRecord, Name
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceReader:
+    """Reader of one kind of source.
+
+    Attributes:
+        name: in ``sources.toml``.
+        means: what it reads, for people.
+        read: streams the records.
+        hierarchy: whether it reads a second file with what is above what.
+        table: whether it takes ``columns`` and ``table``.
+    """
+
+    name: str
+    means: str
+    read: Reading
+    hierarchy: bool = False
+    table: bool = False
+
+
+def _table(name: str, means: str, layout: Layout) -> SourceReader:
+    return SourceReader(name=name, means=means, read=partial(read_table, layout=layout), table=True)
+
+
+def _two(name: str, means: str, read: Reading, *, table: bool) -> SourceReader:
+    return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
+
+
+_ROWS: Final = (
+    SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
+    SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
+    SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
+    SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
+    SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
+    SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
+    SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
+    SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
+    SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
+    SourceReader(
+        name="mesh_names", means="names of MeSH, one in a row", read=read_mesh_names, hierarchy=True, table=True
+    ),
+    SourceReader(
+        name="mesh_terms",
+        means="descriptors of MeSH with their preferred names",
+        read=partial(read_mesh_names, layout=MESH_TERMS),
+        hierarchy=True,
+        table=True,
+    ),
+    _table("gene_info", "NCBI Gene: gene_info", GENE_INFO),
+    SourceReader(
+        name="ncbi_taxonomy",
+        means="NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy",
+        read=read_names,
+        hierarchy=True,
+    ),
+    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=read_merged),
+    SourceReader(name="medic", means="MEDIC of 2012", read=read_medic),
+    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", read_umls, table=True),
+    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", read_snomed, table=True),
+    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", read_meddra, table=False),
+    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", CTD_DISEASES),
+    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", CTD_CHEMICALS),
+    _table("drugbank", "DrugBank open vocabulary as CSV", DRUGBANK),
+    _table("ssslm", "name indices such as those of biolexica", BIOLEXICA),
+    _table("obo_table", "tables of obo-db-ingest, a concept in a row", OBO_TABLE),
+    _table("pairs", "name TAB identifier, without a header, as Reach has them", REACH),
+)
+READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+def reader_named(name: str) -> SourceReader:
+    """Returns the reader with a name.
+
+    Raises:
+        RecipeError: there is none of this name; the message has the nearest.
+    """
+    found = READERS.get(name)
+    if found is None:
+        raise RecipeError(
+            f"the reader {name!r} is not known{near_hint(name, READERS)}; choose one of {', '.join(READERS)}",
+            key="reader",
+            code="unknown-name",
+        )
+    return found
+
 
 Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 _SECONDS: Final = 5.0  # of processor time, for the names of one record

@@ -1,25 +1,103 @@
-"""Releases of licensed vocabularies, in the files of their publishers: UMLS, SNOMED CT and MedDRA.
+"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, MedDRA, MEDIC, taxonomy of NCBI.
 
-Their descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT
-Release File Specification, and the MedDRA Distribution File Format Document.
+Descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT Release File
+Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt:
+``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn
+distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
+``CTD_diseases.tsv``, is a table like others.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.wording import unescaped
 from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
-from fascicle.terms.sources.drafts import counted_lines
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.tables import Layout, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind
+
+# NCBI Gene, gene_info (ftp.ncbi.nlm.nih.gov/gene/DATA/README). Other designations are also of families and domains.
+GENE_INFO: Final = Layout(
+    columns=ColumnSettings(
+        id="GeneID",
+        label=("Symbol",),
+        exact=("Full_name_from_nomenclature_authority", "description", "Synonyms", "LocusTag"),
+        related=("Other_designations",),
+        references=("dbXrefs",),
+        taxon="tax_id",
+        type="type_of_gene",
+    ),
+    prefix="NCBIGene",
+    placeholders=frozenset({"NEWENTRY"}),
+)
+# CTD_diseases and CTD_chemicals (ctdbase.org/downloads): MEDIC, and the chemicals of MeSH.
+CTD_DISEASES: Final = Layout(
+    columns=ColumnSettings(
+        id="DiseaseID",
+        label=("DiseaseName",),
+        exact=("Synonyms",),
+        parents=("ParentIDs",),
+        references=("AltDiseaseIDs",),
+        definition="Definition",
+    ),
+    prefix="MESH",
+    equal=True,
+)
+CTD_CHEMICALS: Final = Layout(
+    columns=ColumnSettings(
+        id="ChemicalID",
+        label=("ChemicalName",),
+        exact=("Synonyms",),
+        parents=("ParentIDs",),
+        definition="Definition",
+    ),
+    prefix="MESH",
+)
+# DrugBank open data: its vocabulary as CSV.
+DRUGBANK: Final = Layout(
+    columns=ColumnSettings(
+        id="DrugBank ID",
+        label=("Common name",),
+        exact=("Synonyms",),
+        references=("CAS",),
+    ),
+    table=TableSettings(reference_prefix="cas"),
+    prefix="drugbank",
+)
+# Indices of biolexica, and other tables of SSSLM: a name, the CURIE, the predicate of the name.
+BIOLEXICA: Final = Layout(
+    columns=ColumnSettings(id="curie", name="text", kind="predicate", tag="type", language="language")
+)
+# Tables of obo-db-ingest (Biopragmatics): a concept in a row.
+OBO_TABLE: Final = Layout(
+    columns=ColumnSettings(
+        id="identifier", label=("name",), exact=("synonyms",), definition="definition", taxon="species"
+    ),
+)
+# Names of MeSH in rows: MeSH 2024 as a table, names derived through mappings, and the terms of 2015.
+MESH_NAMES: Final = Layout(
+    columns=ColumnSettings(id="id", name="name", kind="kind"),
+    prefix="MESH",
+    table=TableSettings(empty=("",)),
+)
+MESH_TERMS: Final = Layout(
+    columns=ColumnSettings(id="mesh_id", label=("mesh_name",)),
+    prefix="MESH",
+    table=TableSettings(empty=("",), split="\t"),
+)
+# Tables of Reach without header: a name, and its identifier.
+REACH: Final = Layout(columns=ColumnSettings(id=1, name=0), table=TableSettings(empty=("",)))
+
 
 # MRCONSO.RRF: CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF
 _TERMS: Final[Mapping[str, NameKind]] = {
@@ -127,3 +205,106 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
         yield from read_table(settings, report, layout=layout)
     if settings.hierarchy:
         yield from read_table(msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=_LOWEST)
+
+
+def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the diseases; the first identifier is the concept, the others are equal ones."""
+    for place, line in counted_lines(settings.path, settings.encoding, report):
+        given, bars, names = line.partition("||")
+        identifiers = [_curie(text) for text in given.split("|")]
+        if not bars or not identifiers[0]:
+            report.lose("identifier" if bars else "columns", place)
+            continue
+        draft = Draft(settings=settings, report=report, place=place, curie=identifiers[0])
+        label, *synonyms = names.split("|")
+        draft.name(unescaped(label), "label")
+        for synonym in synonyms:
+            draft.name(unescaped(synonym))
+        if not draft.names:
+            report.lose("no-name", place)
+            continue
+        for other in identifiers[1:]:
+            draft.reference(other, EXACT_MATCH)
+        report.used += 1
+        yield draft.record()
+
+
+def _curie(text: str) -> str:
+    return curie(text, "OMIM" if text.strip().isdigit() else "MESH")
+
+
+PREFIX: Final = "NCBITaxon"
+_CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        "scientific name": "label",
+        "synonym": "exact",
+        "equivalent name": "exact",
+        "genbank synonym": "exact",
+        "common name": "exact",
+        "genbank common name": "exact",
+        "anamorph": "exact",
+        "genbank anamorph": "exact",
+        "teleomorph": "exact",
+        "acronym": "abbreviation",
+        "genbank acronym": "abbreviation",
+        "blast name": "broad",
+        "in-part": "broad",
+        "includes": "narrow",
+        "authority": "related",
+        "misspelling": "related",
+        "misnomer": "related",
+    }
+)
+
+
+def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the taxa of ``names.dmp``, and of ``nodes.dmp`` if it is given as the hierarchy."""
+    draft: Draft | None = None
+    for place, cells in _rows(settings.path, settings, report, columns=4):
+        if cells[3] not in _CLASSES:  # such as type material: of a specimen
+            report.lose("relation", place)
+            continue
+        identifier = curie(cells[0], PREFIX)
+        if draft is not None and draft.curie != identifier:
+            yield draft.record()
+            draft = None
+        draft = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+        draft.name(cells[1], _CLASSES[cells[3]], place=place)
+        report.used += 1
+    if draft is not None:
+        yield draft.record()
+    if settings.hierarchy:
+        yield from _nodes(settings, report)
+
+
+def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the identifiers of ``merged.dmp``, each replaced by the current one."""
+    for place, cells in _rows(settings.path, settings, report, columns=2):
+        if not curie(cells[1], PREFIX) or cells[0] == cells[1]:
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{PREFIX}:{cells[1]}",))
+
+
+def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    for place, cells in _rows(settings.hierarchy, settings, report, columns=3):
+        if not curie(cells[1], PREFIX):
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        parents = () if cells[0] == cells[1] else (f"{PREFIX}:{cells[1]}",)  # the root is above itself
+        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
+
+
+def _rows(
+    path: str, settings: SourceSettings, report: SourceReport, *, columns: int
+) -> Iterator[tuple[Place, list[str]]]:
+    for place, line in counted_lines(path, settings.encoding, report):
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) < columns:
+            report.lose("columns", place)
+        elif not curie(cells[0], PREFIX):
+            report.lose("identifier", place)
+        else:
+            yield place, cells

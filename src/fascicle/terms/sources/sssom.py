@@ -13,7 +13,7 @@ from typing import Final
 
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.tables import open_table
 from fascicle.terms.terms import ConceptRecord, Cross
 

@@ -17,8 +17,7 @@ from fascicle.core.wording import unescaped
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, numbered_lines
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
 
 Numbered = Iterator[tuple[Place, Line]]

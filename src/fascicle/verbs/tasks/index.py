@@ -16,7 +16,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, documents_of
-from fascicle.terms.curation.rules import written
+from fascicle.terms.curation import written
 from fascicle.terms.pack.export import COLUMNS, Change, changes, mention_changes, rows
 from fascicle.terms.pack.manifest import damage_as_error
 from fascicle.terms.pack.pack import Pack
