@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, different
@@ -16,7 +15,7 @@ from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, mapped, write_array
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.sets import References, edges_of, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
 STARTS: Final = "equal.starts.u4"
@@ -25,7 +24,6 @@ EXACT: Final = "equal.exact.u1"
 FILES: Final = (STARTS, ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
-_CHUNK: Final = 1 << 14  # concepts
 _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
 _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
 
@@ -51,7 +49,12 @@ NOTHING: Final = Equivalent(_NONE, _NONE, _NONE)
 
 def write_equivalents(folder: Path, pack: Pack) -> None:
     """Writes which concepts of one type refer to each other, in either direction."""
-    edges = [(a, b, exact) for one, other, exact in _edges(pack) for a, b in ((one, other), (other, one))]
+    edges = [
+        (a, b, exact)
+        for one, other, exact in edges_of(pack, _references)
+        if one != other and pack.type_rows[one] == pack.type_rows[other]
+        for a, b in ((one, other), (other, one))
+    ]
     table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
     last = np.ones(len(table), dtype=np.bool_)  # of two references between the same, the exact one is the last
     last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
@@ -62,24 +65,10 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
     write_array(folder / EXACT, table[:, 2])
 
 
-def _edges(pack: Pack) -> Iterator[tuple[int, int, bool]]:
-    for start in range(0, len(pack), _CHUNK):
-        asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
-        found = pack.concept_rows([curie for _, curie, _ in asked])
-        for (row, _, exact), other in zip(asked, found.tolist(), strict=True):
-            if other >= 0 and other != row and pack.type_rows[row] == pack.type_rows[other]:
-                yield row, other, exact
-
-
-def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for row in rows:
-        raw = pack.facts.raw(row)
-        if not len(raw):
-            continue
-        for predicate, curies in decoder.decode(raw).references.items():
-            if predicate in _EXACT or predicate in _OTHER:
-                yield from ((row, curie, predicate in _EXACT) for curie in curies)
+def _references(references: References) -> Iterator[tuple[str, bool]]:
+    for predicate, curies in references.items():
+        if predicate in _EXACT or predicate in _OTHER:
+            yield from ((curie, predicate in _EXACT) for curie in curies)
 
 
 class Equivalents:

@@ -237,19 +237,15 @@ class CandidateGenerator:
             units=units,
             owners=best.units,
             concepts=concepts,
-            terms=best.terms,
-            tiers=best.tiers,
-            similarity=best.similarity,
             ways=ways,
-            distance=best.distance,
             names=names,
             priors=priors[first],
             labels=labels,
             distinctive=distinctive,
             agrees=agrees,
-            hinted=best.hinted,
             remembered=remembered,
             remembered_all=totals[best.units],
+            **{name: getattr(best, name) for name in ("terms", "tiers", "similarity", "distance", "hinted")},
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
         return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))

@@ -23,7 +23,7 @@ from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
 from fascicle.terms.keys.key import KeyReader, unordered
 from fascicle.terms.pack.arrays import Array, Strings, hashes_of, mapped, spread, write_array
-from fascicle.terms.pack.manifest import FileFacts, first_changed
+from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
 FORMAT: Final = 1
@@ -34,10 +34,11 @@ TYPES: Final = "keys.types.u8"
 _FILES: Final = frozenset({HASHES, ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
 _TYPES: Final = 64
 _CHUNK: Final = 1 << 15  # keys that are read together
+_AGAIN: Final = "make the linker again with fascicle linker fit"
 _WORDING: Final = Wording(
     broken="is not the index of a term pack",
-    repair="make the linker again with fascicle linker fit",
-    renew="make the linker again with fascicle linker fit",
+    repair=_AGAIN,
+    renew=_AGAIN,
     version="index format",
     error=PackError,
 )
@@ -145,15 +146,12 @@ class NameIndex:
         """
         place = folder / MANIFEST
         if not place.is_file():
-            raise PackError(f"there is no index of a pack at {folder}", file=str(folder), code="not-found")
+            raise pack_error(folder, f"there is no index of a pack at {folder}", "not-found")
         manifest = read_described(place, IndexManifest, _WORDING, format=FORMAT)
         if manifest.pack != pack.full_name:
-            raise PackError(
-                f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; give the pack "
-                "that it was made for, or make it again with fascicle linker fit",
-                file=str(folder),
-                code="version",
-            )
+            said = f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
+            advice = "give the pack that it was made for, or make it again with fascicle linker fit"
+            raise pack_error(folder, f"{said}; {advice}", "version")
         for name in manifest.files:
             if "/" in name or "\\" in name or not (folder / name).is_file():
                 raise _damaged(folder / name)
@@ -234,8 +232,4 @@ class NameIndex:
 
 
 def _damaged(place: Path) -> PackError:
-    return PackError(
-        f"{place} is missing or was changed; make the linker again with fascicle linker fit",
-        file=str(place),
-        code="damaged",
-    )
+    return pack_error(place, f"{place} is missing or was changed; {_AGAIN}")

@@ -245,14 +245,9 @@ def joined(tables: Sequence[Table]) -> Table:
     sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
     owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
     features = np.concatenate([table.choices.features for table in tables])
-    return Table(
-        Choices(np.concatenate(owners), features, int(sizes[-1])),
-        np.concatenate([table.right for table in tables]),
-        np.concatenate([table.tiers for table in tables]),
-        np.concatenate([table.documents for table in tables]),
-        np.concatenate([table.scores for table in tables]),
-        tables[0].inputs,
-    )
+    _, *columns, _ = zip(*tables, strict=True)
+    choices = Choices(np.concatenate(owners), features, int(sizes[-1]))
+    return Table(choices, *map(np.concatenate, columns), tables[0].inputs)
 
 
 def of_units(table: Table, kept: Bools) -> Table:

@@ -23,8 +23,9 @@ from fascicle.terms.keys.key import NORMALISER, key
 from fascicle.terms.matching.matcher import Matcher, typed_names
 from fascicle.terms.matching.names import OWN
 from fascicle.terms.overlaps import Match
+from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.recognising import PORTION, PackLike, PackRecogniser
+from fascicle.terms.recognising import PORTION, PackRecogniser
 from fascicle.text.inputs import Finder, Found
 
 
@@ -69,9 +70,15 @@ _TOGETHER: Final = 1 << 20  # characters of text that all finders read before th
 
 
 class PackFinder:
-    """Finder of the names of packs in texts: names above the threshold, in the case that they require."""
+    """Finder of the names of packs in texts: names above the threshold, in the case that they require.
 
-    def __init__(self, packs: Mapping[str, PackLike], *, overlaps: Overlaps) -> None:
+    Attributes:
+        name: packs by their content.
+        types: all types of all packs, sorted.
+        version: of matching rules and keys: together with the packs they decide every match.
+    """
+
+    def __init__(self, packs: Mapping[str, AnyPack], *, overlaps: Overlaps) -> None:
         """Opens the tables of the packs.
 
         Args:
@@ -82,22 +89,9 @@ class PackFinder:
             FormatError: a table of another version.
         """
         self._recogniser = PackRecogniser(packs, settings=RecognitionSettings(overlaps=overlaps, links=False))
-        self._name = " ".join(pack.full_name for pack in packs.values())
-
-    @property
-    def name(self) -> str:
-        """Packs by their content."""
-        return self._name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """All types of all packs, sorted."""
-        return self._recogniser.types
-
-    @property
-    def version(self) -> str:
-        """Version of matching rules and keys: together with the packs they decide every match."""
-        return f"{PACK_RULE} {NORMALISER}"
+        self.name = " ".join(pack.full_name for pack in packs.values())
+        self.types = self._recogniser.types
+        self.version = f"{PACK_RULE} {NORMALISER}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """Yields the matches of each document, in the order of the text.
@@ -118,16 +112,12 @@ def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
 
 
 class CombinedFinder:
-    """Finder that combines the results of several finders."""
+    """Finder that combines the results of several finders; its types are all types of them, sorted."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
         """Sets the finders, at least one."""
         self._finders = tuple(finders)
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """All types of all finders, sorted."""
-        return tuple(sorted({name for finder in self._finders for name in finder.types}))
+        self.types = tuple(sorted({name for finder in finders for name in finder.types}))
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:
         """Yields the matches of each document, those of a finder after those of the one before.
@@ -172,8 +162,8 @@ class KnownNames:
 
     def _looked_up(self, names: Sequence[str]) -> list[str]:
         places, rows = self._pack.rows([key(name, 2) for name in names])
-        concepts = np.asarray(self._pack.active.concept)[rows].astype(np.int64)
-        kinds = np.asarray(self._pack.type_rows)[concepts].tolist()
+        concepts = self._pack.active.concept[rows].astype(np.int64)
+        kinds = self._pack.type_rows[concepts].tolist()
         priors: list[dict[tuple[int, str], float]] = [{} for _ in names]
         for place, term, kind in zip(places.tolist(), self._pack.short_terms(rows), kinds, strict=True):
             if not term.off and fits(names[place], term.surface, term.case):

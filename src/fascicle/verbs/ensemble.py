@@ -30,7 +30,7 @@ from fascicle.settings.recipes.ensemble import (
     write_ensemble,
 )
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
-from fascicle.terms.pack.manifest import read_manifest as read_pack
+from fascicle.terms.pack.layout import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
 from fascicle.verbs.messages import say

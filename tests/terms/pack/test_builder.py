@@ -24,7 +24,7 @@ from tests.support.packs import NORMALISER, PARTS, REAL_PARTS, RECORDS, Sources,
 from fascicle.errors import InputError, OutputError, PackError
 from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import Style, judged
 from fascicle.terms.pack.verifying import verify
@@ -318,7 +318,7 @@ from tests.terms.pack.test_builder import many
 from fascicle.terms.curation import Curation
 from fascicle.terms.curation import Rule
 from fascicle.terms.pack.builder import *
-from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.layout import SourceFacts
 def told(step, count):
     print(step, count, flush=True)
 print("begun", 0, flush=True)

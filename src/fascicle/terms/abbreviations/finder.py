@@ -35,7 +35,6 @@ _STOP: Final = re.compile(r"[.?!][\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])|;\s|\n\s*\n")
 _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e\.g)$")
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
-_BRACKETS: Final = re.compile(r"[()\[\]{}]")
 _LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
 _TOKEN: Final = re.compile(r"\S+")
 
@@ -176,12 +175,13 @@ class _Part:
 
     def _before(self, bracket: Bracket) -> Abbreviation | None:
         """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if there is one."""
-        short = self._trimmed(bracket.start + 1, self._first_part(bracket))
+        end = next((cut.start() for cut in self._parts(bracket)), bracket.end)  # of the first part
+        short = self._trimmed(bracket.start + 1, end)
         if not can_be_short(self.text[slice(*short)]):
             return None
         most = most_words(self.text[slice(*short)])
         long = self._long(short, self._trimmed(self._floor(bracket, most), bracket.start))
-        if long is None or (self._is_glued(bracket) and _BRACKETS.search(self.text, *long)):
+        if long is None or (self._is_glued(bracket) and _BRACKET.search(self.text, *long)):
             return None
         return short, long
 
@@ -247,9 +247,6 @@ class _Part:
             if number == 0 or not cut[0].startswith(","):
                 yield cut.start()
         yield bracket.end
-
-    def _first_part(self, bracket: Bracket) -> int:
-        return next((cut.start() for cut in self._parts(bracket)), bracket.end)
 
     def _floor(self, bracket: Bracket, most: int) -> int:
         """Returns where the search for a long form begins: in the same sentence, and at most so many words before."""
@@ -354,7 +351,7 @@ class Pairs:
         return self._pairs.get(key(surface, 1)), start
 
     def _read(self, places: Abbreviation) -> _Definition | None:
-        short, long = (_words(self._text[start:end]) for start, end in places)
+        short, long = (" ".join(self._text[start:end].split()) for start, end in places)
         return _Definition(min(start for start, _ in places), short, long) if short and long else None
 
     def _root(self, definition: _Definition) -> str:
@@ -377,10 +374,6 @@ def is_distinctive(short: str) -> bool:
     """True if a short form is rarely ambiguous: it has five letters or digits, or four with a digit."""
     solid = [one for one in short if one.isalnum()]
     return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _singular(short: str) -> str:

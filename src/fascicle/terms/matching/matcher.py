@@ -24,7 +24,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
-from fascicle.terms.matching.names import NO_KIND, RULES, Entry, MatchingRule, NameCounts, gather_names
+from fascicle.terms.matching.names import NO_KIND, RULES, Entry, MatchingRule, gather_names
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_document
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter as segmenter_of
@@ -253,7 +253,19 @@ class Matcher(Annotator):
     A match begins and ends with a word and lies in one sentence: of the document, or of the segmenter where it has
     none. Among all places of phrases, those with the largest sum of squared lengths in words are chosen so
     that none overlap (``overlaps.best_segmentation``, which also describes how ties are broken).
+
+    Attributes:
+        rule: by which names match.
+        counts: counts of the entries, by what was done with them.
+        segmenter: name of the segmenter that splits texts into words.
+        version: of rule and segmenter: together with the dictionary they decide every match.
     """
+
+    kind = "dictionary"
+    name = SOURCE
+    types: tuple[str, ...] = ()
+    segmenter = ""
+    tag_space = TagSpace(meaning="none")
 
     def __init__(
         self,
@@ -277,51 +289,16 @@ class Matcher(Annotator):
             InputError: no name is left.
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
-        self.rule = _rule(rule)
-        self._name = name
-        self._content = content
+        self.rule, self.name, self._content = _rule(rule), name, content
         self._reader = reader or WordReader(folded=self.rule.folded)
         self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
-
-    @property
-    def counts(self) -> NameCounts:
-        """Counts of the entries, by what was done with them."""
-        return self._names.counts
-
-    @property
-    def name(self) -> str:
-        """Source of its mentions."""
-        return self._name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """All types of the dictionary, sorted."""
-        return self._names.types
-
-    @property
-    def version(self) -> str:
-        """Version of rule and segmenter: together with the dictionary they decide every match."""
-        return f"{self.rule.name} {self.segmenter}"
-
-    @property
-    def kind(self) -> str:
-        """Kind of the finder: a dictionary."""
-        return "dictionary"
-
-    @property
-    def segmenter(self) -> str:
-        """Name of the segmenter that splits texts into words."""
-        return self._reader.rules.name
+        self.counts, self.types, self.segmenter = self._names.counts, self._names.types, self._reader.rules.name
+        self.version = f"{self.rule.name} {self.segmenter}"
 
     @property
     def fingerprint(self) -> str:
         """Hash of the dictionary and of its matching rules."""
         return f"{self.name} {self._content} {self.version}"
-
-    @property
-    def tag_space(self) -> TagSpace:
-        """Tags without probabilities."""
-        return TagSpace(meaning="none")
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """Yields the matches of each document, disjoint and in order; any number of documents in bounded memory.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import islice
+from heapq import merge
+from itertools import groupby, islice, repeat
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
@@ -21,8 +22,7 @@ from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, 
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.builder import PackSource
-from fascicle.terms.pack.layout import Names
-from fascicle.terms.pack.manifest import damage_as_error
+from fascicle.terms.pack.layout import Names, damage_as_error
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
@@ -68,19 +68,9 @@ def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> Co
     if not whole:
         return ConceptRecord(curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names)
     concept = pack.concept_at(row)
-    return ConceptRecord(
-        curie=concept.curie,
-        type=concept.type,
-        names=names,
-        taxon=concept.taxon,
-        rank=concept.rank,
-        parents=pack.parents(concept.curie),
-        obsolete=concept.obsolete,
-        replaced_by=concept.replaced_by,
-        definition=concept.definition,
-        references=concept.references,
-        label=concept.label if pack.label_rows[row] != layout.NONE else "",
-    )
+    known = {name: getattr(concept, name) for name in ConceptRecord.__struct_fields__ if hasattr(concept, name)}
+    known["label"] = concept.label if pack.label_rows[row] != layout.NONE else ""
+    return ConceptRecord(**known, names=names, parents=pack.parents(concept.curie))
 
 
 class KeptRules:
@@ -159,10 +149,10 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
     Raises:
         PackError: one of them has values that cannot be.
     """
-    for curie, concept, other in _walk(_concepts(first), _concepts(second)):
+    for curie, concept, other in _walk(*(_undamaged(one, _concepts(one)) for one in (first, second))):
         if (told := _told(concept, other)) is not None:
             yield Change(change=told[0], what="concept", concept=curie, before=told[1], after=told[2])
-    for _, terms, others in _walk(_terms(first), _terms(second)):
+    for _, terms, others in _walk(*(_undamaged(one, _terms(one)) for one in (first, second))):
         terms, others = terms or {}, others or {}
         for which in sorted({**terms, **others}):
             if (told := _told(terms.get(which), others.get(which))) is not None:
@@ -187,25 +177,22 @@ def _shown(values: dict[str, str], names: Any) -> str:
 
 def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
     """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
-    one, other = next(first, None), next(second, None)
-    while one is not None or other is not None:
-        if other is None or (one is not None and one[0].encode() < other[0].encode()):
-            assert one is not None
-            yield one[0], one[1], None
-            one = next(first, None)
-        elif one is None or other[0].encode() < one[0].encode():
-            yield other[0], None, other[1]
-            other = next(second, None)
-        else:
-            yield one[0], one[1], other[1]
-            one, other = next(first, None), next(second, None)
+    both = merge(zip(first, repeat(0)), zip(second, repeat(1)), key=lambda one: one[0][0].encode())
+    for key, found in groupby(both, key=lambda one: one[0][0]):
+        values = {side: value for (_, value), side in found}
+        yield key, values.get(0), values.get(1)
+
+
+def _undamaged(pack: Pack, items: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V]]:
+    """Yields what is read from a pack; impossible values in its files are its damage."""
+    with damage_as_error(pack.folder):
+        yield from items
 
 
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
-    with damage_as_error(pack.folder):
-        for row in range(len(pack)):
-            concept = pack.concept_at(row)
-            yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+    for row in range(len(pack)):
+        concept = pack.concept_at(row)
+        yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
 
 
 def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
@@ -224,11 +211,6 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """Yields the terms of each key: surface, concept and language -> their other fields."""
-    with damage_as_error(pack.folder):
-        yield from _grouped(pack)
-
-
-def _grouped(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     names, languages = pack.active, pack.manifest.languages
     for start in range(0, len(names.keys.strings), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(names.keys.strings)))

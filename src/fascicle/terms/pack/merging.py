@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -140,12 +141,8 @@ def merged(found: Gathered) -> Iterator[Merged]:
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
     """Yields the CURIE of each concept, and its rows."""
-    for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
+    for curie, rows in groupby(chain.from_iterable(batches), key=lambda row: row[: row.index(b"\0")]):
         yield curie, list(rows)
-
-
-def _curie(row: bytes) -> bytes:
-    return row[: row.index(b"\0")]
 
 
 def _read(row: bytes) -> tuple[int, ConceptRecord]:
@@ -183,25 +180,16 @@ def _same_as_named(spill: SortedSpill) -> set[bytes]:
 def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
+    first = ("type", "taxon", "rank", "definition", "label")  # that is not empty
+    every = ("parents", "replaced_by", "references")
     return Merged(
         curie=records[0].curie,
-        type=_first(one.type for one in records),
         names=_names(said),
         sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
-        taxon=_first(one.taxon for one in records),
-        rank=_first(one.rank for one in records),
-        parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
         obsolete=any(one.obsolete for one in records),
-        replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
-        definition=_first(one.definition for one in records),
-        references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
-        label=_first(one.label for one in records),
+        **{name: next(filter(None, map(attrgetter(name), records)), "") for name in first},
+        **{name: tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records)))) for name in every},
     )
-
-
-def _first(values: Iterable[str]) -> str:
-    """Returns the first value that is not empty."""
-    return next(filter(None, values), "")
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
@@ -313,10 +301,8 @@ class ConceptsWriter:
         count = self._curies.count
         lookup = Lookup.write(self._folder, layout.CURIES)
         children, parents = _edges(lookup, Strings.open(self._work, "parents"), mapped(self._work / "children.u4"))
-        counts["parents"], counts["parents that are no concept of the pack"] = (
-            len(parents),
-            self._parents.count - len(parents),
-        )
+        counts["parents"] = len(parents)
+        counts["parents that are no concept of the pack"] = self._parents.count - len(parents)
         for places, owners, others in ((layout.PARENTS, children, parents), (layout.CHILDREN, parents, children)):
             starts, order = grouped(owners, count)
             write_array(self._folder / places[0], starts)

@@ -6,7 +6,7 @@ not searched are given with the reason of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -71,20 +71,19 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     silent: tuple[Explained, ...]
 
 
-def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) -> Explanation:
+def why(pack: Pack, surface: str) -> Explanation:
     """Explains a surface.
 
     Args:
         pack: that is open.
         surface: any name.
-        key_of: the keys that the pack was built with.
     """
-    keys = tuple(key_of(surface, level) for level in _LEVELS)
+    keys = tuple(key(surface, level) for level in _LEVELS)
     found = []
     for names in (pack.active, pack.silent):
         _, rows = names.of_keys([keys[2]])
         terms = [pack.term(names, row) for row in rows.tolist()]
-        explained = [_explained(pack, term, _tier(term.surface, keys, key_of)) for term in terms]
+        explained = [_explained(pack, term, _tier(term.surface, keys)) for term in terms]
         found.append(tuple(sorted(explained, key=_order)))
     return Explanation(
         surface=surface,
@@ -101,8 +100,8 @@ def _order(one: Explained) -> tuple[int, float, str, str]:
     return tiers.index(one.tier), -one.term.prior, one.term.concept, one.term.surface
 
 
-def _tier(surface: str, keys: tuple[str, ...], key_of: Callable[[str, Level], str]) -> Tier:
-    return next(tier for level, tier in _TIERS if level == 2 or key_of(surface, level) == keys[level])
+def _tier(surface: str, keys: tuple[str, ...]) -> Tier:
+    return next(tier for level, tier in _TIERS if level == 2 or key(surface, level) == keys[level])
 
 
 def _explained(pack: Pack, term: Term, tier: Tier) -> Explained:
@@ -143,12 +142,8 @@ def _reason(term: Term, concept: Concept) -> str:
 def lines(told: Explanation) -> Iterator[str]:
     """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
-    yield (
-        "keys of "
-        + told.normaliser
-        + ": "
-        + ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
-    )
+    keys = ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
+    yield f"keys of {told.normaliser}: {keys}"
     if not told.terms and not told.silent:
         yield "no term of the pack has this key"
     for one in told.terms:

@@ -276,27 +276,15 @@ class Draft:
 
     def record(self) -> ConceptRecord:
         """Returns the finished record; of several labels in one language the first one stays."""
-        labelled: set[str] = set()
+        labels: dict[str, str] = {}
         names = []
         for (surface, language), kind in self.names.items():
-            if kind == "label" and language in labelled:
-                names.append(Name(surface, "exact", language))
-                continue
-            labelled |= {language} if kind == "label" else set()
-            names.append(Name(surface, kind, language))
-        return ConceptRecord(
-            curie=self.curie,
-            type=self.type,
-            names=tuple(names),
-            taxon=self.taxon,
-            rank=self.rank,
-            parents=tuple(self.parents),
-            obsolete=self.obsolete,
-            replaced_by=tuple(self.replaced_by),
-            definition=" ".join(self.definition.split())[:MAX_DEFINITION],
-            references=tuple(self.references),
-            label=self.label,
-        )
+            extra = kind == "label" and labels.setdefault(language, surface) != surface
+            names.append(Name(surface, "exact" if extra else kind, language))
+        plain = {name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "obsolete", "label")}
+        lists = {name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")}
+        definition = " ".join(self.definition.split())[:MAX_DEFINITION]
+        return ConceptRecord(names=tuple(names), definition=definition, **plain, **lists)
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
         found = curie(text, self.settings.prefix)

@@ -22,14 +22,8 @@ from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, hidden
 from fascicle.terms.terms import ConceptRecord, NameKind
 
-_PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {
-        "hasExactSynonym": "exact",
-        "hasRelatedSynonym": "related",
-        "hasBroadSynonym": "broad",
-        "hasNarrowSynonym": "narrow",
-    }
-)
+_SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
+_PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})
 T = TypeVar("T")
 _REPLACED: Final = "IAO_0100001"
 _NAMESPACE: Final = "hasOBONamespace"
@@ -40,15 +34,12 @@ class _Text(msgspec.Struct):
     val: str = ""
 
 
-class _Synonym(msgspec.Struct):
-    val: str = ""
+class _Property(_Text):
     pred: str = ""
+
+
+class _Synonym(_Property):
     synonym_type: str = msgspec.field(default="", name="synonymType")
-
-
-class _Property(msgspec.Struct):
-    pred: str = ""
-    val: str = ""
 
 
 class _Meta(msgspec.Struct):
@@ -189,10 +180,8 @@ _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         **dict.fromkeys(("name", "approvedSymbol"), "label"),
         **dict.fromkeys(("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"),
-        **dict.fromkeys(("hasExactSynonym", "exactSynonyms"), "exact"),
-        **dict.fromkeys(("hasRelatedSynonym", "relatedSynonyms", "obsoleteSymbols", "obsoleteNames"), "related"),
-        **dict.fromkeys(("hasBroadSynonym", "broadSynonyms"), "broad"),
-        **dict.fromkeys(("hasNarrowSynonym", "narrowSynonyms"), "narrow"),
+        **{name: kind for kind in _SYNONYMS for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")},
+        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "related"),
     }
 )
 _PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none

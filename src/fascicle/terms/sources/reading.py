@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -43,9 +44,9 @@ from fascicle.terms.sources.releases import (
     read_merged,
     read_names,
     read_snomed,
+    read_sssom,
     read_umls,
 )
-from fascicle.terms.sources.sssom import read_sssom
 from fascicle.terms.sources.tables import Layout, read_table
 from fascicle.terms.terms import ConceptRecord, Name
 
@@ -73,7 +74,7 @@ def _table(name: str, means: str, layout: Layout) -> SourceReader:
     return SourceReader(name=name, means=means, read=partial(read_table, layout=layout), table=True)
 
 
-def _two(name: str, means: str, read: Reading, *, table: bool) -> SourceReader:
+def _two(name: str, means: str, read: Reading, *, table: bool = True) -> SourceReader:
     return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
 
 
@@ -87,27 +88,14 @@ _ROWS: Final = (
     SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
     SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
     SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
-    SourceReader(
-        name="mesh_names", means="names of MeSH, one in a row", read=read_mesh_names, hierarchy=True, table=True
-    ),
-    SourceReader(
-        name="mesh_terms",
-        means="descriptors of MeSH with their preferred names",
-        read=partial(read_mesh_names, layout=MESH_TERMS),
-        hierarchy=True,
-        table=True,
-    ),
+    _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
+    _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, layout=MESH_TERMS)),
     _table("gene_info", "NCBI Gene: gene_info", GENE_INFO),
-    SourceReader(
-        name="ncbi_taxonomy",
-        means="NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy",
-        read=read_names,
-        hierarchy=True,
-    ),
+    _two("ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", read_names, table=False),
     SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=read_merged),
     SourceReader(name="medic", means="MEDIC of 2012", read=read_medic),
-    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", read_umls, table=True),
-    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", read_snomed, table=True),
+    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", read_umls),
+    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", read_snomed),
     _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", read_meddra, table=False),
     _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", CTD_DISEASES),
     _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", CTD_CHEMICALS),
@@ -125,14 +113,10 @@ def reader_named(name: str) -> SourceReader:
     Raises:
         RecipeError: there is none of this name; the message has the nearest.
     """
-    found = READERS.get(name)
-    if found is None:
-        raise RecipeError(
-            f"the reader {name!r} is not known{near_hint(name, READERS)}; choose one of {', '.join(READERS)}",
-            key="reader",
-            code="unknown-name",
-        )
-    return found
+    if name not in READERS:
+        said = f"the reader {name!r} is not known{near_hint(name, READERS)}; choose one of {', '.join(READERS)}"
+        raise RecipeError(said, key="reader", code="unknown-name")
+    return READERS[name]
 
 
 Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
@@ -169,21 +153,14 @@ def fitting(settings: SourceSettings) -> Fits:
     reason = unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        if not settings.without:
-            return fitted(names, report, place)
         said = "without has a regular expression that finds no end; write it without a repetition inside of another"
-        with at_most(_SECONDS, InputError(f"{place}: {said}", file=place.file, code="too-large")):
-            return fitted(names, report, place)
-
-    def fitted(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        kept = []
-        for name in names:
-            why = reason(name.surface)
-            if not why:
-                kept.append(name)
-            elif name.kind != "label":  # which stays, or is lost with its record
+        error = InputError(f"{place}: {said}", file=place.file, code="too-large")
+        with at_most(_SECONDS, error) if settings.without else nullcontext():
+            reasons = [reason(name.surface) for name in names]
+        for name, why in zip(names, reasons, strict=True):
+            if why and name.kind != "label":  # which stays, or is lost with its record
                 report.lose(why, place)
-        return kept
+        return [name for name, why in zip(names, reasons, strict=True) if not why]
 
     return fit
 
@@ -281,13 +258,8 @@ def check_source(settings: SourceSettings) -> SourceReader:
         meant = vocabulary.candidates(given) if given else ()
         if meant and given not in meant:
             raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
-    taxon = (settings.taxon,) if settings.taxon else ()
-    for name, several in (
-        ("below", settings.below),
-        ("not_below", settings.not_below),
-        ("taxa", settings.taxa),
-        ("taxon", taxon),
-    ):
+    concepts = {name: getattr(settings, name) for name in ("below", "not_below", "taxa")}
+    for name, several in (*concepts.items(), ("taxon", (settings.taxon,))):
         for given in several:
             if curie(given) != given:
                 right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
@@ -307,22 +279,16 @@ def check_hash(path: str, sha256: str) -> str:
         FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        raise InputError(
-            f"{path} is a pipe or a device, and a source is read more than once; write what it gives into a file",
-            file=path,
-            code="unreadable",
-        )
+        said = "is a pipe or a device, and a source is read more than once; write what it gives into a file"
+        raise InputError(f"{path} {said}", file=path, code="unreadable")
     try:
         with Path(path).open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise unreadable(path, error) from None
     if sha256 and found != sha256:
-        raise FormatError(
-            f"{path} has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256",
-            file=path,
-            code="damaged",
-        )
+        said = f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256"
+        raise FormatError(f"{path} {said}", file=path, code="damaged")
     return found
 
 

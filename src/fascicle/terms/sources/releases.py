@@ -5,6 +5,10 @@ Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.ni
 ``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn
 distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
 ``CTD_diseases.tsv``, is a table like others.
+
+Mappings between vocabularies are read as SSSOM, a mapping in a row: https://mapping-commons.github.io/sssom/. A mapping
+gives a reference to both of its concepts, with the inverse predicate to the second one. It never makes two concepts
+one. A row with the modifier ``Not`` says that two concepts are not the same: it gives no reference and is counted.
 """
 
 from __future__ import annotations
@@ -23,8 +27,8 @@ from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
-from fascicle.terms.sources.tables import Layout, read_table
-from fascicle.terms.terms import ConceptRecord, NameKind
+from fascicle.terms.sources.tables import Layout, open_table, read_table
+from fascicle.terms.terms import ConceptRecord, Cross, NameKind
 
 # NCBI Gene, gene_info (ftp.ncbi.nlm.nih.gov/gene/DATA/README). Other designations are also of families and domains.
 GENE_INFO: Final = Layout(
@@ -237,22 +241,13 @@ PREFIX: Final = "NCBITaxon"
 _CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         "scientific name": "label",
-        "synonym": "exact",
-        "equivalent name": "exact",
-        "genbank synonym": "exact",
-        "common name": "exact",
-        "genbank common name": "exact",
-        "anamorph": "exact",
-        "genbank anamorph": "exact",
-        "teleomorph": "exact",
-        "acronym": "abbreviation",
-        "genbank acronym": "abbreviation",
-        "blast name": "broad",
-        "in-part": "broad",
+        **dict.fromkeys(("synonym", "equivalent name", "genbank synonym"), "exact"),
+        **dict.fromkeys(("common name", "genbank common name"), "exact"),
+        **dict.fromkeys(("anamorph", "genbank anamorph", "teleomorph"), "exact"),
+        **dict.fromkeys(("acronym", "genbank acronym"), "abbreviation"),
+        **dict.fromkeys(("blast name", "in-part"), "broad"),
         "includes": "narrow",
-        "authority": "related",
-        "misspelling": "related",
-        "misnomer": "related",
+        **dict.fromkeys(("authority", "misspelling", "misnomer"), "related"),
     }
 )
 
@@ -308,3 +303,55 @@ def _rows(
             report.lose("identifier", place)
         else:
             yield place, cells
+
+
+_SYMMETRIC: Final = (
+    *("skos:exactMatch", "skos:closeMatch", "skos:relatedMatch", "owl:equivalentClass", "owl:sameAs"),
+    *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
+)
+_INVERSE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{predicate: predicate for predicate in _SYMMETRIC},
+        "skos:broadMatch": "skos:narrowMatch",
+        "skos:narrowMatch": "skos:broadMatch",
+    }
+)
+_ADDRESSES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "http://www.w3.org/2004/02/skos/core#": "skos:",
+        "http://www.w3.org/2002/07/owl#": "owl:",
+        "http://www.geneontology.org/formats/oboInOwl#": "oboInOwl:",
+    }
+)
+_NEEDED: Final = ("subject_id", "predicate_id", "object_id")
+
+
+def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the references of a mapping set, without names.
+
+    Raises:
+        FormatError: no header of SSSOM.
+    """
+    table = open_table(settings, report, needed=_NEEDED, wished=("predicate_modifier",))
+    modifier = table.at.get("predicate_modifier")
+    for row in table.rows:
+        subject, predicate, other = (row.cells[table.at[column]] for column in _NEEDED)
+        first, second = curie(subject, settings.prefix), curie(other, settings.prefix)
+        predicate = _contracted(predicate)
+        if modifier is not None and row.cells[modifier]:
+            report.lose("negated", row.place)
+        elif not first or not second or first == second:
+            report.lose("identifier", row.place)
+        elif predicate not in _INVERSE:
+            report.lose("relation", row.place)
+        else:
+            report.used += 1
+            yield ConceptRecord(curie=first, references=(Cross(second, predicate),))
+            yield ConceptRecord(curie=second, references=(Cross(first, _INVERSE[predicate]),))
+
+
+def _contracted(predicate: str) -> str:
+    for address, prefix in _ADDRESSES.items():
+        if predicate.startswith(address):
+            return prefix + predicate.removeprefix(address)
+    return predicate

@@ -28,7 +28,7 @@ from fascicle.terms.curation import CURATION, Curation, Finding, SeenNames, read
 from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, sources_of
-from fascicle.terms.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers
 from fascicle.terms.pack.why import COLUMNS, unsought
