@@ -136,13 +136,15 @@ def joined(text: str, spans: Fragments) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def query_of(surface: str, kind: str) -> Query:
-    """Returns the strings to look up for a mention that is not part of an abbreviation pair.
+    """Returns the strings to look up for a mention that is not part of an abbreviation pair, or for a long form.
 
     Args:
         surface: its words.
         kind: its type.
     """
-    return _question(surface, kind)
+    asked = _asked(surface, kind)
+    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(surface))
+    return Query(surface, asked, shorter=_shorter(*asked), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -154,14 +156,9 @@ def question_of_pair(pair: Pair, kind: str) -> Query:
         kind: type of the mention.
     """
     short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
-    whole = _question(pair.long, kind)
-    return whole._replace(short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts)))
-
-
-def _question(name: str, kind: str) -> Query:
-    asked = _asked(name, kind)
-    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(name))
-    return Query(name, asked, shorter=_shorter(*asked), readings=parts)
+    return query_of(pair.long, kind)._replace(
+        short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts))
+    )
 
 
 def _of_part(asked: LookupString) -> Query:

@@ -119,15 +119,12 @@ class _Opened:
             PackError: values of the pack lead out of its files.
         """
         with self._damage():
-            return self._found(tokens)
-
-    def _found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
-        hits = self.table.find(tokens, inside_words=self.settings.inside_words)
-        rows, which = np.unique(hits.rows, return_inverse=True)
-        places, terms = self.pack.active.of_key_rows(rows)
-        total = np.bincount(places, weights=self.pack.active.prior[terms], minlength=len(rows))
-        kept = total.round(_DIGITS) >= self.settings.threshold
-        self._learn(rows[kept].tolist())
+            hits = self.table.find(tokens, inside_words=self.settings.inside_words)
+            rows, which = np.unique(hits.rows, return_inverse=True)
+            places, terms = self.pack.active.of_key_rows(rows)
+            total = np.bincount(places, weights=self.pack.active.prior[terms], minlength=len(rows))
+            kept = total.round(_DIGITS) >= self.settings.threshold
+            self._learn(rows[kept].tolist())
         kept = kept[which]
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
 

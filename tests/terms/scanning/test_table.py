@@ -91,7 +91,7 @@ def test_a_name_of_many_tokens_is_found(folder: Path) -> None:
     table = opened(folder, keys_of([name, "wa wb wc"]))
     hits = table.find(TokenReader().read([f"a {name} b"]))
     assert (1, 300) in list(zip(hits.first.tolist(), hits.last.tolist(), strict=True))
-    assert table.longest == 300
+    assert table.layout.longest == 300
 
 
 def test_words_are_not_cut(folder: Path) -> None:

@@ -19,7 +19,7 @@ from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention
 from fascicle.core.spans import Span
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
-from fascicle.terms.abbreviations.finder import abbreviations_of, find_abbreviations
+from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.text.characters import occurrences
 
 STEP: Final = "abbreviations"
@@ -227,12 +227,7 @@ def fit_rules(
         merit: what such mentions are worth, e.g. their F1.
         chosen_on: sha256 of the documents.
     """
-    known = [
-        document
-        if document.abbreviations is not None
-        else msgspec.structs.replace(document, abbreviations=find_abbreviations(document))
-        for document in documents
-    ]
+    known = [msgspec.structs.replace(one, abbreviations=abbreviations_of(one)) for one in documents]
     tried = tuple(
         (rules, merit({one.id: resolved(one, Patch(add=found[one.id]), rules).add for one in known}))
         for rules in candidates()

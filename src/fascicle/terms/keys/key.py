@@ -132,7 +132,9 @@ class TokenReader:
         found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
         if not found:
             found = [self._read(points, 0)]
-        joined = found[0] if len(found) == 1 else _joined(found)
+        joined = (
+            found[0] if len(found) == 1 else _Parts(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        )
         return self._in_context(self._without_possessives(joined))
 
     def _read(self, points: Ints32, offset: int) -> _Parts:
@@ -188,7 +190,7 @@ class TokenReader:
             end = done = self._end_of_signs(forms, at)
             if runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s):
                 kept[at:end] = False
-        return _Parts(found.starts[kept], found.ends[kept], found.parts[kept], found.opens[kept], found.closes[kept])
+        return _Parts(*(column[kept] for column in found))
 
     def _end_of_signs(self, forms: Ints32, at: int) -> int:
         while at < len(forms) and forms[at] == self._runs.forms.owner:
@@ -206,16 +208,6 @@ class TokenReader:
             at = at[at > 0]
             forms[at[np.isin(forms[at - 1], runs.forms.numbered)]] = number
         return TokenArrays(found.starts, found.ends, forms, found.opens, found.closes, runs.forms)
-
-
-def _joined(found: list[_Parts]) -> _Parts:
-    return _Parts(
-        starts=np.concatenate([one.starts for one in found]),
-        ends=np.concatenate([one.ends for one in found]),
-        parts=np.concatenate([one.parts for one in found]),
-        opens=np.concatenate([one.opens for one in found]),
-        closes=np.concatenate([one.closes for one in found]),
-    )
 
 
 def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -181,14 +181,15 @@ def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
     first = ("type", "taxon", "rank", "definition", "label")  # that is not empty
-    every = ("parents", "replaced_by", "references")
+    fields: dict[str, Any] = {name: next(filter(None, map(attrgetter(name), records)), "") for name in first}
+    for name in ("parents", "replaced_by", "references"):
+        fields[name] = tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records))))
     return Merged(
         curie=records[0].curie,
         names=_names(said),
         sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
         obsolete=any(one.obsolete for one in records),
-        **{name: next(filter(None, map(attrgetter(name), records)), "") for name in first},
-        **{name: tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records)))) for name in every},
+        **fields,
     )
 
 

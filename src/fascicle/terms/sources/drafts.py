@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from fascicle.core.files.source import Line, Source, lines_or_errors
 from fascicle.core.wording import counted
@@ -121,11 +121,6 @@ class SourceReport:
         for name in record.names if self.labels is not None else ():
             if name.kind == "label":
                 self.lose_label(record.curie, name.surface, why(name.surface))
-
-    @property
-    def accounted(self) -> bool:
-        """True if every row is used or counted as lost; true when all was read."""
-        return self.rows == self.used + sum(self.losses[reason] for reason in ROWS)
 
     def summary(self) -> str:
         """Returns the report in one line: what was given, and how much was left out for which reason."""
@@ -281,10 +276,10 @@ class Draft:
         for (surface, language), kind in self.names.items():
             extra = kind == "label" and labels.setdefault(language, surface) != surface
             names.append(Name(surface, "exact" if extra else kind, language))
-        plain = {name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "obsolete", "label")}
-        lists = {name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")}
+        own: dict[str, Any] = {name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "label")}
+        own |= {name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")}
         definition = " ".join(self.definition.split())[:MAX_DEFINITION]
-        return ConceptRecord(names=tuple(names), definition=definition, **plain, **lists)
+        return ConceptRecord(names=tuple(names), definition=definition, obsolete=self.obsolete, **own)
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
         found = curie(text, self.settings.prefix)

@@ -99,10 +99,38 @@ class _Reading:
         self._report.rows += 1
         if node is None:
             self._report.lose("structure", place)
-        elif (draft := _draft(node, place, self._settings, self._report, self.aliases)) is not None:
+        elif (draft := self._draft(node, place)) is not None:
             self._report.used += 1
             self.live.add(draft.curie)
             yield draft.record()
+
+    def _draft(self, node: _Node, place: Place) -> Draft | None:
+        identifier = curie(node.id, self._settings.prefix)
+        if not identifier:
+            self._report.lose("identifier", place)
+            return None
+        meta = node.meta or _Meta()
+        draft = Draft(
+            settings=self._settings, report=self._report, place=place, curie=identifier, obsolete=meta.deprecated
+        )
+        draft.definition = meta.definition.val if meta.definition else ""
+        if node.lbl is not None:
+            draft.name(node.lbl, "label")
+        for synonym in meta.synonyms:
+            kind = _PREDICATES.get(_last(synonym.pred), "related")
+            short = any(word in synonym.synonym_type.lower() for word in ("abbreviation", "acronym", "omo_0003000"))
+            draft.name(synonym.val, "abbreviation" if short and kind in ("exact", "related") else kind)
+        for xref in meta.xrefs:
+            draft.reference(xref.val)
+        for fact in meta.properties:
+            told = _last(fact.pred)
+            if told == _REPLACED:
+                draft.replaced(fact.val)
+            elif told == _NAMESPACE:
+                draft.type = self._settings.types.get(fact.val, draft.type)
+            elif told == _ALIAS and (alias := curie(fact.val, self._settings.prefix)) and alias != identifier:
+                self.aliases.setdefault(alias, []).append(identifier)
+        return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
         self._report.rows += 1
@@ -141,35 +169,6 @@ def _decoded(raw: str, kind: type[T]) -> T | None:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-
-
-def _draft(
-    node: _Node, place: Place, settings: SourceSettings, report: SourceReport, aliases: dict[str, list[str]]
-) -> Draft | None:
-    identifier = curie(node.id, settings.prefix)
-    if not identifier:
-        report.lose("identifier", place)
-        return None
-    meta = node.meta or _Meta()
-    draft = Draft(settings=settings, report=report, place=place, curie=identifier, obsolete=meta.deprecated)
-    draft.definition = meta.definition.val if meta.definition else ""
-    if node.lbl is not None:
-        draft.name(node.lbl, "label")
-    for synonym in meta.synonyms:
-        kind = _PREDICATES.get(_last(synonym.pred), "related")
-        short = any(word in synonym.synonym_type.lower() for word in ("abbreviation", "acronym", "omo_0003000"))
-        draft.name(synonym.val, "abbreviation" if short and kind in ("exact", "related") else kind)
-    for xref in meta.xrefs:
-        draft.reference(xref.val)
-    for fact in meta.properties:
-        told = _last(fact.pred)
-        if told == _REPLACED:
-            draft.replaced(fact.val)
-        elif told == _NAMESPACE:
-            draft.type = settings.types.get(fact.val, draft.type)
-        elif told == _ALIAS and (alias := curie(fact.val, settings.prefix)) and alias != identifier:
-            aliases.setdefault(alias, []).append(identifier)
-    return draft
 
 
 def _last(address: str) -> str:

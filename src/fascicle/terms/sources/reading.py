@@ -24,29 +24,13 @@ from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
+from fascicle.terms.sources import releases
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Reading, SourceReport
 from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.rdf import read_rdf
-from fascicle.terms.sources.releases import (
-    BIOLEXICA,
-    CTD_CHEMICALS,
-    CTD_DISEASES,
-    DRUGBANK,
-    GENE_INFO,
-    MESH_TERMS,
-    OBO_TABLE,
-    REACH,
-    read_meddra,
-    read_medic,
-    read_merged,
-    read_names,
-    read_snomed,
-    read_sssom,
-    read_umls,
-)
 from fascicle.terms.sources.tables import Layout, read_table
 from fascicle.terms.terms import ConceptRecord, Name
 
@@ -84,25 +68,31 @@ _ROWS: Final = (
     SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
     SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
     SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
-    SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
+    SourceReader(name="sssom", means="SSSOM mappings as TSV", read=releases.read_sssom),
     SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
     SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
     SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
-    _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, layout=MESH_TERMS)),
-    _table("gene_info", "NCBI Gene: gene_info", GENE_INFO),
-    _two("ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", read_names, table=False),
-    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=read_merged),
-    SourceReader(name="medic", means="MEDIC of 2012", read=read_medic),
-    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", read_umls),
-    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", read_snomed),
-    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", read_meddra, table=False),
-    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", CTD_DISEASES),
-    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", CTD_CHEMICALS),
-    _table("drugbank", "DrugBank open vocabulary as CSV", DRUGBANK),
-    _table("ssslm", "name indices such as those of biolexica", BIOLEXICA),
-    _table("obo_table", "tables of obo-db-ingest, a concept in a row", OBO_TABLE),
-    _table("pairs", "name TAB identifier, without a header, as Reach has them", REACH),
+    _two(
+        "mesh_terms",
+        "descriptors of MeSH with their preferred names",
+        partial(read_mesh_names, layout=releases.MESH_TERMS),
+    ),
+    _table("gene_info", "NCBI Gene: gene_info", releases.GENE_INFO),
+    _two(
+        "ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_names, table=False
+    ),
+    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged),
+    SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
+    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
+    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
+    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
+    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", releases.CTD_DISEASES),
+    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", releases.CTD_CHEMICALS),
+    _table("drugbank", "DrugBank open vocabulary as CSV", releases.DRUGBANK),
+    _table("ssslm", "name indices such as those of biolexica", releases.BIOLEXICA),
+    _table("obo_table", "tables of obo-db-ingest, a concept in a row", releases.OBO_TABLE),
+    _table("pairs", "name TAB identifier, without a header, as Reach has them", releases.REACH),
 )
 READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
 

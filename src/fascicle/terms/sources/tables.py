@@ -13,7 +13,6 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from fascicle.core.files.source import Line
-from fascicle.core.wording import unescaped
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
@@ -212,7 +211,6 @@ class Layout:
         table: how it is cut.
         prefix: of identifiers without one.
         equal: whether its references are to equal concepts.
-        entities: whether its cells have entities of HTML.
         placeholders: names of rows without a meaning.
         languages: what it calls languages -> as we do.
         tag: what labels end with that is no part of them.
@@ -222,7 +220,6 @@ class Layout:
     table: TableSettings = field(default_factory=TableSettings)
     prefix: str = ""
     equal: bool = False
-    entities: bool = False
     placeholders: frozenset[str] = frozenset()
     languages: Mapping[str, str] = field(default_factory=dict)
     tag: re.Pattern[str] | None = None
@@ -322,12 +319,12 @@ class _Rows:
         elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
-            name, tag = self._text(cells[self._name]), self._layout.tag
+            name, tag = cells[self._name], self._layout.tag
             name = tag.sub("", name) if tag and kind == "label" else name
             draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
-                draft.name(self._text(text), kind)
+                draft.name(text, kind)
         for key, column in self._relations:
             for text in self._several(cells[column]):
                 self._relate(key, text, draft)
@@ -378,9 +375,6 @@ class _Rows:
             for part in cell.split(table.split) if table.split else (cell,):
                 if (text := part.strip()) and text not in table.empty:
                     yield text
-
-    def _text(self, text: str) -> str:
-        return unescaped(text) if self._layout.entities and "&" in text else text
 
 
 def _word(text: str) -> str:
