@@ -44,9 +44,7 @@ TAXA: Final[Mapping[str, str]] = MappingProxyType(
         "chicken": "NCBITaxon:9031",
     }
 )
-_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {"h": "human", "m": "mouse", "r": "rat", "d": "drosophila", "z": "zebrafish", "y": "yeast"}
-)
+_LETTERS: Final[Mapping[str, str]] = MappingProxyType({name[0]: taxon for name, taxon in TAXA.items()})
 _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
@@ -189,7 +187,7 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
         yield LookupString(bare, "bare")
     if kind == "Gene":
         if prefixed := _PREFIX.fullmatch(bare):
-            yield LookupString(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
+            yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
             yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
 

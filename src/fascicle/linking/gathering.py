@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -294,16 +295,14 @@ class CandidateGenerator:
 
     def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
-        simple: dict[str, str] = {}
+        simple = cache(lambda surface: key(surface, 1))
         seen = []
         for number, unit in enumerate(units if self.memory.counts else ()):
             own = without.get(unit.document, {})
             for asked in unit.question.asked:
                 if asked.way not in ("own", "short", "part"):
                     continue
-                if asked.surface not in simple:
-                    simple[asked.surface] = key(asked.surface, 1)
-                name = (unit.type, simple[asked.surface])
+                name = (unit.type, simple(asked.surface))
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
                 seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])

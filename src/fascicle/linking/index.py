@@ -22,7 +22,7 @@ from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
 from fascicle.terms.keys.key import KeyReader, unordered
-from fascicle.terms.pack.arrays import Array, Strings, hashes_of, mapped, spread, write_array
+from fascicle.terms.pack.arrays import Array, Strings, chunks, hashes_of, mapped, spread, write_array
 from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
@@ -100,15 +100,15 @@ def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
     hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(keys), _CHUNK):
-        chunk = keys.take(np.arange(start, min(start + _CHUNK, len(keys))))
+    for some in chunks(len(keys), _CHUNK):
+        chunk = keys.take(some)
         several = [at for at, one in enumerate(chunk) if " " in one]
         for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
             chunk[at] = one if one != chunk[at] else ""
         kept = [at for at in several if chunk[at]]
         hashes.append(hashes_of([chunk[at].encode() for at in kept]))
-        rows.append(start + np.array(kept, dtype=np.int64))
-        told("names in order", start + len(chunk))
+        rows.append(some[kept])
+        told("names in order", int(some[-1]) + 1)
     joined = np.concatenate(hashes)
     order = np.argsort(joined, kind="stable")
     write_array(folder / HASHES, joined[order])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -86,7 +86,7 @@ def _brackets(text: str, place: Place) -> Iterator[int]:
 
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
-_REMEMBERED: Final = 1 << 15  # keys whose names are cached
+_REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
@@ -110,7 +110,7 @@ class _Opened:
         self.table = Table.open(pack.table)
         self._damage = partial(damage_as_error, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
-        self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
+        self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judged)
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Returns starts, ends and rows of the keys that may reach the threshold, in order.
@@ -145,17 +145,8 @@ class _Opened:
                 found[place].append(_Name(term, kind, key(term.surface, 1), concept))
         self._names.update(zip(new, map(tuple, found), strict=True))
 
-    def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
-        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
-        known = self._meanings.get((row, surface))
-        if known is None:
-            if len(self._meanings) >= _REMEMBERED:
-                self._meanings.clear()
-            with self._damage():
-                known = self._meanings[row, surface] = self._judged(surface, row)
-        return known
-
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
+        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
         by_type: dict[str, list[_Name]] = {}
         for name in self._names[row]:
             if not self.settings.case or fits(surface, name.term.surface, name.term.case):
@@ -179,7 +170,8 @@ class _Opened:
         priors: dict[int, float] = {}
         for name in best:
             priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
-        (curie, label, same), *others = map(self.pack.answer_at, priors)
+        with self._damage():
+            (curie, label, same), *others = map(self.pack.answer_at, priors)
         if any(one[0] != curie for one in others):
             return ()
         prefix, _, local = curie.partition(":")

@@ -132,9 +132,7 @@ class TokenReader:
         found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
         if not found:
             found = [self._read(points, 0)]
-        joined = (
-            found[0] if len(found) == 1 else _Parts(*(np.concatenate(column) for column in zip(*found, strict=True)))
-        )
+        joined = found[0] if len(found) == 1 else _Parts._make(map(np.concatenate, zip(*found, strict=True)))
         return self._in_context(self._without_possessives(joined))
 
     def _read(self, points: Ints32, offset: int) -> _Parts:
@@ -190,7 +188,7 @@ class TokenReader:
             end = done = self._end_of_signs(forms, at)
             if runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s):
                 kept[at:end] = False
-        return _Parts(*(column[kept] for column in found))
+        return _Parts._make(column[kept] for column in found)
 
     def _end_of_signs(self, forms: Ints32, at: int) -> int:
         while at < len(forms) and forms[at] == self._runs.forms.owner:

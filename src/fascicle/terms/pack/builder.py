@@ -274,8 +274,7 @@ class _Building:
             self._counts["rules of curation"] = len(self._parts.curation.rules)
             self._counts["rules of curation that decide nothing"] = len(self._parts.curation.rules) - len(self._used)
         rules = StringsWriter(self._place, layout.RULES)
-        for rule in self._rules.values():
-            rules.add(rule.encode())
+        rules.extend([rule.encode() for rule in self._rules.values()])
         rules.close()
 
     def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:

@@ -21,13 +21,13 @@ from fascicle.settings.recognition import RecognitionSettings
 from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
+from fascicle.terms.pack.arrays import chunks
 from fascicle.terms.pack.builder import PackSource
 from fascicle.terms.pack.layout import Names, damage_as_error
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 
-_CHUNK: Final = 1 << 14  # concepts or keys that are read together
 _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
@@ -43,8 +43,7 @@ def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
     """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
     has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
     first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
-    for start in range(0, len(pack), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(pack)))
+    for rows in chunks(len(pack)):
         names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
         for table in (pack.active, pack.silent):
             _add(names, pack, table, rows[[0, -1]].tolist(), has)
@@ -212,8 +211,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """Yields the terms of each key: surface, concept and language -> their other fields."""
     names, languages = pack.active, pack.manifest.languages
-    for start in range(0, len(names.keys.strings), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(names.keys.strings)))
+    for rows in chunks(len(names.keys.strings)):
         places, terms = names.of_key_rows(rows)
         keys = names.keys.strings.take(rows)
         surfaces = names.surfaces.take(names.surface[terms])

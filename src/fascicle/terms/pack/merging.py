@@ -16,7 +16,17 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.errors import InputError
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, Strings, StringsWriter, grouped, mapped, write_array
+from fascicle.terms.pack.arrays import (
+    Array,
+    ColumnWriter,
+    Lookup,
+    Strings,
+    StringsWriter,
+    chunks,
+    grouped,
+    mapped,
+    write_array,
+)
 from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
@@ -214,7 +224,6 @@ def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
     )
 
 
-_CHUNK: Final = 1 << 16
 T = TypeVar("T")
 
 
@@ -296,8 +305,7 @@ class ConceptsWriter:
         for strings in (self._curies, self._facts, self._parents):
             strings.close()
         taxa = StringsWriter(self._folder, layout.TAXA)
-        for taxon in self._taxa.values():
-            taxa.add(taxon.encode())
+        taxa.extend([taxon.encode() for taxon in self._taxa.values()])
         taxa.close()
         count = self._curies.count
         lookup = Lookup.write(self._folder, layout.CURIES)
@@ -324,8 +332,7 @@ def _facts(concept: Merged) -> bytes:
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
     """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
     found = [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(parents), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(parents)))
+    for rows in chunks(len(parents)):
         above = lookup.find(parents.take(rows))
         known = above >= 0
         found.append((children[rows[known]].astype(np.int64) << 32) | above[known])

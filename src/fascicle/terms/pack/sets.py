@@ -17,13 +17,12 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, write_array
+from fascicle.terms.pack.arrays import Array, chunks, write_array
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
 MATCH, LABEL, REFERENCE = range(3)
-_CHUNK: Final = 1 << 14  # concepts
 _UNKNOWN: Final = -1
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
 
@@ -161,8 +160,7 @@ def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]
         told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
     """
     decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for start in range(0, len(pack), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(pack)))
+    for rows in chunks(len(pack)):
         facts = (
             (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
         )

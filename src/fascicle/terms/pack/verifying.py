@@ -15,7 +15,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, PackError
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, hashes_of
+from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, chunks, hashes_of
 from fascicle.terms.pack.layout import FileFacts, Manifest, Names, SourceFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
@@ -125,7 +125,6 @@ def lines(stats: PackStats) -> Iterator[str]:
         yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
 
 
-_CHUNK: Final = 1 << 16
 Told = Callable[[str, int], None]
 
 
@@ -245,9 +244,8 @@ def _are_starts(starts: Array, end: int) -> bool:
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[int, list[bytes]]]:
-    for start in range(0, len(strings), _CHUNK):
-        end = min(start + _CHUNK, len(strings))
-        yield start, [bytes(strings.raw(row)) for row in range(start, end)]
+    for rows in chunks(len(strings)):
+        yield int(rows[0]), list(map(bytes, strings.raws(rows)))
 
 
 def _are_strings(strings: Strings, decode: Callable[[bytes], object] = bytes.decode) -> bool:

@@ -231,18 +231,14 @@ class Draft:
             self.label = self.label or (surface if kind == "label" else "")
             return False
         language = language or settings.language
-        reason = ""
-        if not surface:
-            reason = "name"
-        elif len(surface) > settings.max_length:
-            reason = "too-long"
-        elif len(surface) < settings.min_length:
-            reason = "too-short"
-        elif settings.languages and language not in settings.languages:
-            reason = "language"
-        elif settings.kinds and kind not in settings.kinds:
-            reason = "kind"
-        if reason:
+        reasons = (
+            ("name", not surface),
+            ("too-long", len(surface) > settings.max_length),
+            ("too-short", len(surface) < settings.min_length),
+            ("language", settings.languages and language not in settings.languages),
+            ("kind", settings.kinds and kind not in settings.kinds),
+        )
+        if reason := next((why for why, holds in reasons if holds), ""):
             self.report.lose(reason, place)
             if kind == "label":
                 self.report.lose_label(self.curie, surface, reason)

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -302,7 +303,7 @@ class _Rows:
             for column in getattr(columns, key)
             if column in at
         ]
-        self._kinds: dict[tuple[str, str], NameKind] = {}
+        self._kind = lru_cache(maxsize=_REMEMBERED)(self._kind_of)
 
     def take(self, row: Row, draft: Draft) -> str:
         """Adds the data of a row; returns the reason if it has none.
@@ -357,16 +358,11 @@ class _Rows:
             return curie(text, "NCBITaxon")
         return self._settings.types.get(text, "") if key == "type" else text
 
-    def _kind(self, given: str, tag: str) -> NameKind:
-        """Returns the kind of a name; the few values of a table are cached."""
-        found = self._kinds.get((given, tag))
-        if found is None:
-            found = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
-            if found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation":
-                found = "abbreviation"
-            if len(self._kinds) < _REMEMBERED:
-                self._kinds[given, tag] = found
-        return found
+    def _kind_of(self, given: str, tag: str) -> NameKind:
+        """Returns the kind of a name."""
+        found: NameKind = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
+        short = found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation"
+        return "abbreviation" if short else found
 
     def _several(self, cell: str) -> Iterator[str]:
         """Yields the parts of a cell."""
