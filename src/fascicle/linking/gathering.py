@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,7 @@ class _Rows(NamedTuple):
 
     def at(self, which: Ints) -> _Rows:
         """Returns the given rows, in the given order."""
-        columns: Iterable[Any] = self
-        return _Rows(*(one[which] for one in columns))
+        return _Rows._make(one[which] for one in self)
 
 
 class CandidateGenerator:

@@ -23,8 +23,8 @@ from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Draft, SourceReport, numbered_lines
-from fascicle.terms.sources.releases import MESH_NAMES
-from fascicle.terms.sources.tables import Layout, open_table, read_table
+from fascicle.terms.sources.releases import read_published
+from fascicle.terms.sources.tables import open_table
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
@@ -120,14 +120,14 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
 
 
 def read_mesh_names(
-    settings: SourceSettings, report: SourceReport, *, layout: Layout = MESH_NAMES
+    settings: SourceSettings, report: SourceReport, *, name: str = "mesh_names"
 ) -> Iterator[ConceptRecord]:
     """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents too."""
     if not settings.hierarchy:
-        yield from read_table(settings, report, layout=layout)
+        yield from read_published(settings, report, name=name)
         return
     trees = _read_trees(settings, report)
-    for record in read_table(settings, report, layout=layout):
+    for record in read_published(settings, report, name=name):
         if trees.keeps(record.curie, settings.branches):
             yield msgspec.structs.replace(record, parents=(*record.parents, *trees.parents(record.curie)))
         else:

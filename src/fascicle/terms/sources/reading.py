@@ -31,7 +31,7 @@ from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.rdf import read_rdf
-from fascicle.terms.sources.tables import Layout, read_table
+from fascicle.terms.sources.tables import read_table
 from fascicle.terms.terms import ConceptRecord, Name
 
 
@@ -54,8 +54,8 @@ class SourceReader:
     table: bool = False
 
 
-def _table(name: str, means: str, layout: Layout) -> SourceReader:
-    return SourceReader(name=name, means=means, read=partial(read_table, layout=layout), table=True)
+def _table(name: str, means: str) -> SourceReader:
+    return SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
 
 
 def _two(name: str, means: str, read: Reading, *, table: bool = True) -> SourceReader:
@@ -73,12 +73,8 @@ _ROWS: Final = (
     SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
     SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
-    _two(
-        "mesh_terms",
-        "descriptors of MeSH with their preferred names",
-        partial(read_mesh_names, layout=releases.MESH_TERMS),
-    ),
-    _table("gene_info", "NCBI Gene: gene_info", releases.GENE_INFO),
+    _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, name="mesh_terms")),
+    _table("gene_info", "NCBI Gene: gene_info"),
     _two(
         "ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_names, table=False
     ),
@@ -87,12 +83,12 @@ _ROWS: Final = (
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
     _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
     _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
-    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv", releases.CTD_DISEASES),
-    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv", releases.CTD_CHEMICALS),
-    _table("drugbank", "DrugBank open vocabulary as CSV", releases.DRUGBANK),
-    _table("ssslm", "name indices such as those of biolexica", releases.BIOLEXICA),
-    _table("obo_table", "tables of obo-db-ingest, a concept in a row", releases.OBO_TABLE),
-    _table("pairs", "name TAB identifier, without a header, as Reach has them", releases.REACH),
+    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv"),
+    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv"),
+    _table("drugbank", "DrugBank open vocabulary as CSV"),
+    _table("ssslm", "name indices such as those of biolexica"),
+    _table("obo_table", "tables of obo-db-ingest, a concept in a row"),
+    _table("pairs", "name TAB identifier, without a header, as Reach has them"),
 )
 READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -24,128 +26,26 @@ from numpy.typing import NDArray
 
 from fascicle.core.wording import unescaped
 from fascicle.errors import Place
-from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
+from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.tables import Layout, open_table, read_table
 from fascicle.terms.terms import ConceptRecord, Cross, NameKind
 
-# NCBI Gene, gene_info (ftp.ncbi.nlm.nih.gov/gene/DATA/README). Other designations are also of families and domains.
-GENE_INFO: Final = Layout(
-    columns=ColumnSettings(
-        id="GeneID",
-        label=("Symbol",),
-        exact=("Full_name_from_nomenclature_authority", "description", "Synonyms", "LocusTag"),
-        related=("Other_designations",),
-        references=("dbXrefs",),
-        taxon="tax_id",
-        type="type_of_gene",
-    ),
-    prefix="NCBIGene",
-    placeholders=frozenset({"NEWENTRY"}),
-)
-# CTD_diseases and CTD_chemicals (ctdbase.org/downloads): MEDIC, and the chemicals of MeSH.
-CTD_DISEASES: Final = Layout(
-    columns=ColumnSettings(
-        id="DiseaseID",
-        label=("DiseaseName",),
-        exact=("Synonyms",),
-        parents=("ParentIDs",),
-        references=("AltDiseaseIDs",),
-        definition="Definition",
-    ),
-    prefix="MESH",
-    equal=True,
-)
-CTD_CHEMICALS: Final = Layout(
-    columns=ColumnSettings(
-        id="ChemicalID",
-        label=("ChemicalName",),
-        exact=("Synonyms",),
-        parents=("ParentIDs",),
-        definition="Definition",
-    ),
-    prefix="MESH",
-)
-# DrugBank open data: its vocabulary as CSV.
-DRUGBANK: Final = Layout(
-    columns=ColumnSettings(
-        id="DrugBank ID",
-        label=("Common name",),
-        exact=("Synonyms",),
-        references=("CAS",),
-    ),
-    table=TableSettings(reference_prefix="cas"),
-    prefix="drugbank",
-)
-# Indices of biolexica, and other tables of SSSLM: a name, the CURIE, the predicate of the name.
-BIOLEXICA: Final = Layout(
-    columns=ColumnSettings(id="curie", name="text", kind="predicate", tag="type", language="language")
-)
-# Tables of obo-db-ingest (Biopragmatics): a concept in a row.
-OBO_TABLE: Final = Layout(
-    columns=ColumnSettings(
-        id="identifier", label=("name",), exact=("synonyms",), definition="definition", taxon="species"
-    ),
-)
-# Names of MeSH in rows: MeSH 2024 as a table, names derived through mappings, and the terms of 2015.
-MESH_NAMES: Final = Layout(
-    columns=ColumnSettings(id="id", name="name", kind="kind"),
-    prefix="MESH",
-    table=TableSettings(empty=("",)),
-)
-MESH_TERMS: Final = Layout(
-    columns=ColumnSettings(id="mesh_id", label=("mesh_name",)),
-    prefix="MESH",
-    table=TableSettings(empty=("",), split="\t"),
-)
-# Tables of Reach without header: a name, and its identifier.
-REACH: Final = Layout(columns=ColumnSettings(id=1, name=0), table=TableSettings(empty=("",)))
-
-
-# MRCONSO.RRF: CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF
-_TERMS: Final[Mapping[str, NameKind]] = {
-    **dict.fromkeys(("PN", "PT", "MH", "NM", "FN", "PEP", "SCN"), "label"),
-    **dict.fromkeys(("AB", "ACR", "PSC", "SYN_AB"), "abbreviation"),
-}
-_LANGUAGES: Final = (
-    "eng:en spa:es fre:fr ger:de por:pt ita:it dut:nl jpn:ja chi:zh rus:ru swe:sv nor:no fin:fi dan:da cze:cs pol:pl "
-    "hun:hu kor:ko tur:tr ara:ar gre:el est:et lav:lv ukr:uk"
-)
-UMLS: Final = Layout(
-    columns=ColumnSettings(id=0, name=14, kind=12, language=1),
-    table=TableSettings(separator="|", kind_names=dict(_TERMS), unless={"16": ("O", "E", "Y")}),
-    prefix="umls",
-    languages={three: two for three, _, two in (pair.partition(":") for pair in _LANGUAGES.split(" "))},
-)
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7
-_FULL, _SYNONYM, _IS_A = "900000000000003001", "900000000000013009", "116680003"
-# sct2_Description_*.txt and sct2_Relationship_*.txt
-SNOMED: Final = Layout(
-    columns=ColumnSettings(id="conceptId", name="term", kind="typeId", language="languageCode"),
-    table=TableSettings(
-        separator="\t", empty=("",), kind_names={_FULL: "label", _SYNONYM: "exact"}, where={"active": ("1",)}
-    ),
-    prefix="snomedct",
-    tag=re.compile(r"\s\([a-z][a-z /+-]*\)$"),
-)
-_SNOMED_ABOVE: Final = Layout(
-    columns=ColumnSettings(id="sourceId", parents=("destinationId",)),
-    table=TableSettings(separator="\t", where={"active": ("1",), "typeId": (_IS_A,)}),
-    prefix="snomedct",
-)
-_DOLLARS: Final = TableSettings(separator="$", empty=("",), split="")
-# mdhier.asc: codes of the preferred term and the levels above it, then their names. llt.asc: code, name, its term.
-_LEVELS: Final = tuple(
-    Layout(
-        columns=ColumnSettings(id=level, label=(4 + level,), parents=(level + 1,) if level < 3 else ()),
-        table=_DOLLARS,
-        prefix="meddra",
-    )
-    for level in range(4)
-)
-_LOWEST: Final = Layout(columns=ColumnSettings(id=2, name=1), table=_DOLLARS, prefix="meddra")
+
+
+@cache
+def layouts() -> Mapping[str, Layout]:
+    """Returns the layouts of the tables of known publishers, by the names of their readers."""
+    content = Path(__file__).with_name("layouts.toml").read_bytes()
+    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
+
+
+def read_published(settings: SourceSettings, report: SourceReport, *, name: str) -> Iterator[ConceptRecord]:
+    """Streams the concepts of a table of a known publisher."""
+    return read_table(settings, report, layout=layouts()[name])
 
 
 def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -159,7 +59,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
     """
     kinds: list[str] = [""]
     types = _semantic(settings, report, kinds) if settings.hierarchy else None
-    for record in read_table(settings, report, layout=UMLS):
+    for record in read_table(settings, report, layout=layouts()["umls"]):
         if types is None:
             yield record
         elif kind := kinds[types[int(record.curie.rpartition("C")[2])]]:
@@ -195,8 +95,8 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     """
     if settings.hierarchy:
         above = msgspec.structs.replace(settings, path=settings.hierarchy)
-        yield from read_table(above, report, layout=_SNOMED_ABOVE)
-    yield from read_table(settings, report, layout=SNOMED)
+        yield from read_table(above, report, layout=layouts()["snomed_above"])
+    yield from read_table(settings, report, layout=layouts()["snomed"])
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -205,10 +105,12 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     Raises:
         InputError: a file cannot be opened.
     """
-    for layout in _LEVELS:
-        yield from read_table(settings, report, layout=layout)
+    for level in range(4):
+        yield from read_table(settings, report, layout=layouts()[f"meddra_{level}"])
     if settings.hierarchy:
-        yield from read_table(msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=_LOWEST)
+        yield from read_table(
+            msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=layouts()["meddra_lowest"]
+        )
 
 
 def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -15,6 +15,7 @@ import msgspec
 
 from fascicle.core.files.source import Line
 from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.settings.base import Settings
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
@@ -203,8 +204,7 @@ _REMEMBERED: Final = 1_000
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(Settings, frozen=True, kw_only=True):
     """Format of the tables of one publisher.
 
     Attributes:
@@ -214,16 +214,16 @@ class Layout:
         equal: whether its references are to equal concepts.
         placeholders: names of rows without a meaning.
         languages: what it calls languages -> as we do.
-        tag: what labels end with that is no part of them.
+        tag: regular expression for what labels end with that is no part of them.
     """
 
-    columns: ColumnSettings = field(default_factory=ColumnSettings)
-    table: TableSettings = field(default_factory=TableSettings)
+    columns: ColumnSettings = ColumnSettings()
+    table: TableSettings = TableSettings()
     prefix: str = ""
     equal: bool = False
     placeholders: frozenset[str] = frozenset()
-    languages: Mapping[str, str] = field(default_factory=dict)
-    tag: re.Pattern[str] | None = None
+    languages: dict[str, str] = msgspec.field(default_factory=dict)
+    tag: str = ""
 
     def of(self, settings: SourceSettings) -> Layout:
         """Returns the layout with the settings of a source that differ from it.
@@ -237,7 +237,7 @@ class Layout:
                 f"the columns of {settings.path} are not known: give columns.id and those of its names",
                 key="columns.id",
             )
-        return replace(self, columns=columns, table=_over(self.table, settings.table))
+        return msgspec.structs.replace(self, columns=columns, table=_over(self.table, settings.table))
 
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -290,6 +290,7 @@ class _Rows:
     ) -> None:
         columns = layout.columns
         self._layout, self._settings, self._report, self._columns = layout, settings, report, columns
+        self._tag = re.compile(layout.tag)
         self._name = at[columns.name] if columns.name is not None else None
         self._one = {
             key: at[column]
@@ -320,8 +321,8 @@ class _Rows:
         elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
-            name, tag = cells[self._name], self._layout.tag
-            name = tag.sub("", name) if tag and kind == "label" else name
+            name = cells[self._name]
+            name = self._tag.sub("", name) if self._layout.tag and kind == "label" else name
             draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
