@@ -64,16 +64,16 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
     settings = msgspec.structs.replace(settings, path=settings.hierarchy, table=TableSettings())
     for columns in _COLUMNS:
         try:
-            table = open_table(settings, report, needed=columns)
+            at, rows = open_table(settings, report, needed=columns)
         except FormatError:
             if columns == _COLUMNS[-1]:
                 raise
             continue
-        for row in table.rows:
-            identifier, number = (row.cells[table.at[column]] for column in columns)
+        for place, cells in rows:
+            identifier, number = (cells[at[column]] for column in columns)
             descriptor = curie(identifier, "MESH")
             if not descriptor or not number:
-                report.lose("identifier", row.place)
+                report.lose("identifier", place)
                 continue
             report.used += 1
             trees.add(descriptor, number)
@@ -188,7 +188,7 @@ def _of_xml(element: Element) -> _Record:
     record.names.append((_said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"), "label"))
     record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
     mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
-    record.mapped = [_text(descriptor) for descriptor in element.iterfind(mapped)]
+    record.mapped = [_said(descriptor, ".") for descriptor in element.iterfind(mapped)]
     concepts = element.findall("ConceptList/Concept")
     relations = _relations(concepts)
     for concept in concepts:
@@ -217,12 +217,7 @@ def _relations(concepts: list[Element]) -> dict[str, NameKind]:
 
 
 def _said(element: Element, path: str) -> str:
-    found = element.find(path)
-    return _text(found) if found is not None else ""
-
-
-def _text(element: Element) -> str:
-    return (element.text or "").strip()
+    return element.findtext(path, "").strip()
 
 
 def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, _Record]]:

@@ -234,18 +234,18 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
     Raises:
         FormatError: no header of SSSOM.
     """
-    table = open_table(settings, report, needed=_NEEDED, wished=("predicate_modifier",))
-    modifier = table.at.get("predicate_modifier")
-    for row in table.rows:
-        subject, predicate, other = (row.cells[table.at[column]] for column in _NEEDED)
+    at, rows = open_table(settings, report, needed=_NEEDED, wished=("predicate_modifier",))
+    modifier = at.get("predicate_modifier")
+    for place, cells in rows:
+        subject, predicate, other = (cells[at[column]] for column in _NEEDED)
         first, second = curie(subject, settings.prefix), curie(other, settings.prefix)
         predicate = _contracted(predicate)
-        if modifier is not None and row.cells[modifier]:
-            report.lose("negated", row.place)
+        if modifier is not None and cells[modifier]:
+            report.lose("negated", place)
         elif not first or not second or first == second:
-            report.lose("identifier", row.place)
+            report.lose("identifier", place)
         elif predicate not in _INVERSE:
-            report.lose("relation", row.place)
+            report.lose("relation", place)
         else:
             report.used += 1
             yield ConceptRecord(curie=first, references=(Cross(second, predicate),))

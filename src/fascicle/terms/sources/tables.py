@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -22,34 +21,10 @@ from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
 
 Numbered = Iterator[tuple[Place, Line]]
+Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
 _NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
-
-
-class Row(NamedTuple):
-    """One row of a table.
-
-    Attributes:
-        place: of the row.
-        cells: without blanks at their ends; placeholders are empty.
-    """
-
-    place: Place
-    cells: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """Table with its header.
-
-    Attributes:
-        at: column as it was requested -> its place; the same numbers where there is no header.
-        rows: streams the rows, each with all cells that the table needs.
-    """
-
-    at: Mapping[Column, int]
-    rows: Iterator[Row]
 
 
 def open_table(
@@ -59,7 +34,7 @@ def open_table(
     needed: Sequence[Column],
     wished: Sequence[Column] = (),
     asked: Collection[Column] = (),
-) -> Table:
+) -> tuple[Mapping[Column, int], Rows]:
     """Opens a table and reads its header.
 
     The header is the first line that has all needed columns; a ``#`` in front of it is left out, and so are lines
@@ -71,6 +46,10 @@ def open_table(
         needed: columns without which nothing can be read.
         wished: columns that may be missing.
         asked: those of them that may not: a user named them.
+
+    Returns:
+        Column as it was requested -> its place, the same numbers where there is no header; and the rows, each with all
+        cells that the table needs.
 
     Raises:
         FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
@@ -93,7 +72,7 @@ def open_table(
     width = 1 + max(at[column] for column in needed)
     cut = _cutter(separator)
     last = max((at[column] for column in asked), default=0)
-    return Table(at=at, rows=_rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last))
+    return at, _rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last)
 
 
 def _header(
@@ -132,7 +111,7 @@ def _rows(
     width: int,
     at: Mapping[Column, int],
     last: int,
-) -> Iterator[Row]:
+) -> Rows:
     empty = frozenset(settings.table.empty)
     filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
     filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
@@ -160,7 +139,7 @@ def _rows(
         if filters and any((cells[column] in values) is not kept for column, values, kept in filters):
             report.lose("where", place)
             continue
-        yield Row(place=place, cells=cells)
+        yield place, cells
     if 0 < widest <= last:
         raise FormatError(
             f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
@@ -258,23 +237,23 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
     assert columns.id is not None
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
     wished = [column for column in columns.given().values() if column not in needed]
-    table = open_table(settings, report, needed=needed, wished=wished, asked=asked)
-    reading = _Rows(layout=layout, settings=settings, report=report, at=table.at)
+    at, rows = open_table(settings, report, needed=needed, wished=wished, asked=asked)
+    reading = _Rows(layout=layout, settings=settings, report=report, at=at)
     draft: Draft | None = None
-    id_at, last = table.at[columns.id], ("", "")
-    for row in table.rows:
-        if row.cells[id_at] != last[0]:
-            last = row.cells[id_at], curie(row.cells[id_at], settings.prefix)
+    id_at, last = at[columns.id], ("", "")
+    for place, cells in rows:
+        if cells[id_at] != last[0]:
+            last = cells[id_at], curie(cells[id_at], settings.prefix)
         identifier = last[1]
         if not identifier:
-            report.lose("identifier", row.place)
+            report.lose("identifier", place)
             continue
         if draft is not None and draft.curie != identifier:
             yield draft.record()
             draft = None
-        new = draft or Draft(settings=settings, report=report, place=row.place, curie=identifier)
-        if reason := reading.take(row, new):
-            report.lose(reason, row.place)
+        new = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+        if reason := reading.take(place, cells, new):
+            report.lose(reason, place)
             continue
         report.used += 1
         draft = new
@@ -306,12 +285,12 @@ class _Rows:
         ]
         self._kind = lru_cache(maxsize=_REMEMBERED)(self._kind_of)
 
-    def take(self, row: Row, draft: Draft) -> str:
+    def take(self, place: Place, cells: list[str], draft: Draft) -> str:
         """Adds the data of a row; returns the reason if it has none.
 
         One with neither a name nor a kind of name is about the concept alone.
         """
-        draft.place, cells = row.place, row.cells
+        draft.place = place
         if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
             return "placeholder"
         one = self._one
