@@ -109,7 +109,7 @@ class Equivalents:
             rows: of concepts.
             wanted: whether each concept of the pack is of one of the vocabularies.
         """
-        near = _wanted(self.of(rows), wanted)
+        near = only(self.of(rows), wanted)
         return ordered(both(near, self._farther(rows, wanted, near)))
 
     def _farther(self, rows: Ints, wanted: Bools, near: Equivalent) -> Equivalent:
@@ -117,10 +117,10 @@ class Equivalents:
         if not len(left):
             return NOTHING
         first = self.of(rows[left])
-        twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
+        twice = only(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
         places, parents = self._parents.take(rows[left])
-        return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
+        return both(twice, only(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Equivalent:
         """Returns the concepts one reference away from those reached, with the given distance."""
@@ -145,7 +145,8 @@ def _distinct(places: Ints, rows: Ints, distance: int) -> Equivalent:
     return Equivalent(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 
-def _wanted(found: Equivalent, wanted: Bools) -> Equivalent:
+def only(found: Equivalent, wanted: Bools) -> Equivalent:
+    """Returns the equivalents that are wanted, by the row of each."""
     kept = wanted[found.rows]
     return Equivalent(*(one[kept] for one in found))
 

@@ -12,7 +12,7 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.linking.asking import WAYS, LookupString, Unit, units_of
-from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, ordered
+from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, only, ordered
 from fascicle.linking.finding import (
     CANONICAL,
     EXACT,
@@ -279,12 +279,10 @@ class CandidateGenerator:
         if wanted is None or index is None:
             itself = np.arange(len(distinct))
             reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
-            reached = reached if wanted is None else Equivalent(*(one[wanted[distinct]] for one in reached))
         else:
             reached = index.equivalents.within(distinct, wanted)
-        others = self._namesakes.of(distinct)
-        others = others if wanted is None else Equivalent(*(one[wanted[others.rows]] for one in others))
-        reached = ordered(both(reached, others))
+        reached = both(reached, self._namesakes.of(distinct))
+        reached = ordered(reached if wanted is None else only(reached, wanted))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = spread(starts[inverse], starts[inverse + 1])
         return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])

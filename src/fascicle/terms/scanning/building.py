@@ -234,21 +234,14 @@ class _Spilled:
             part.seek(0)
             filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
             part.close()
-        sizes = {
-            "filter": len(filled.filter),
-            "index": len(filled.index),
-            "states": filled.count,
-            "rows": filled.count,
-            "starts": self.names + 1,
-            "keys": self.size,
-        }
+        sizes = (len(filled.filter), len(filled.index), filled.count, filled.count, self.names + 1, self.size)
         layout = Layout(
             normaliser=NORMALISER,
             bits=self._bits,
             names=self.names,
             longest=self.longest,
             repeats=filled.repeats,
-            sizes=sizes,
+            sizes=dict(zip(DTYPES, sizes, strict=True)),
         )
         stream.write(layout.header())
         for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):
