@@ -164,7 +164,7 @@ def load_whole(
 ) -> Annotator:
     """Loads like `load`, with all types, also those kept apart: for calibration and for teachers."""
     if packs := packs_of(model):
-        from fascicle.terms.opening import open_packs
+        from fascicle.terms.finding import open_packs
 
         _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
         return open_packs(packs, _in_case(packs[0], case, recognition))
@@ -172,7 +172,7 @@ def load_whole(
     if recognition is not None:
         raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
     if is_dictionary(name):
-        from fascicle.terms.opening import open_dictionary
+        from fascicle.terms.finding import open_dictionary
 
         _refuse(f"{name} is a dictionary, which names its types and has no network", types=types, device=device)
         return open_dictionary(Path(name).expanduser(), case=case)

@@ -32,8 +32,7 @@ from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
-from fascicle.terms.abbreviations.fitting import Found, fit_rules
-from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.terms.abbreviations.resolving import Found, fit_rules, resolved
 from fascicle.training.experiments.grid import read_grid
 from studies.abstracts import abstracts_of
 from studies.combining.measure import MORE, SYSTEMS, combined, part_of, rule_of

@@ -26,7 +26,7 @@ from fascicle.formats.predictions import read as read_predictions
 from fascicle.loading import load_single
 from fascicle.models.export.folders import export_model
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.terms.abbreviations.fitting import Found
+from fascicle.terms.abbreviations.resolving import Found
 from fascicle.training.corpus import read_part
 from fascicle.training.experiments.grid import GridRun, read_grid
 from studies.abbreviations.measure import CORPORA, answers, fitted, in_abstracts, rules_of

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fascicle.terms.keys.key import NORMALISER
+from fascicle.terms.keys.key import NORMALISER, KeyReader
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.keying import KeyReader
-from fascicle.terms.pack.layout import OFF
-from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.layout import OFF, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, Name

@@ -22,7 +22,7 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.folders.manifest import Manifest
-from fascicle.terms.abbreviations.fitting import FittedRules, fit_rules
+from fascicle.terms.abbreviations.resolving import FittedRules, fit_rules
 from fascicle.text.annotator import Annotator
 from studies.six.rows import bare
 

@@ -56,9 +56,9 @@ def names_of(folder: Path, most: int | None = None) -> list[str]:
 
 def _fascicle(folder: Path, names: Sequence[str]) -> Ready:
     from fascicle.core.document import Document
-    from fascicle.terms.keys.reader import TokenReader
+    from fascicle.core.stream import portions
+    from fascicle.terms.keys.key import TokenReader
     from fascicle.terms.pack.pack import Pack
-    from fascicle.terms.portions import portions
     from fascicle.terms.recognising import PORTION
     from fascicle.terms.scanning.table import Table
 

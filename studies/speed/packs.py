@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.keys.key import KeyReader
 from studies.common import write_result
 from studies.packs.literal import lowered
 from studies.packs.names import surfaces, whole

@@ -8,8 +8,7 @@ from pathlib import Path
 from fascicle.settings.packs import read_pack_settings
 from fascicle.settings.pipeline import read_pipeline
 from fascicle.settings.steps import STEPS
-from fascicle.terms.sources.catalogue import READERS
-from fascicle.terms.sources.reading import check_source
+from fascicle.terms.sources.reading import READERS, check_source
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-move-from-kazu.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.linking import similarities
+from tests.support.linking import similarities_of
 
 from fascicle.linking import trigrams
 from fascicle.linking.trigrams import LEAST, Trigrams, trigrams_of, write_trigrams
@@ -63,7 +63,7 @@ def test_a_misspelt_name_finds_what_looking_at_all_names_finds_first(
 ) -> None:
     name, place, put = case
     asked = name[:place] + put + name[place + 1 :]
-    values = similarities([asked.encode()], [one.encode() for one in NAMES], np.zeros(len(NAMES), dtype=np.int64))
+    values = similarities_of([asked.encode()], [one.encode() for one in NAMES], np.zeros(len(NAMES), dtype=np.int64))
     (found,) = near(lists, [asked])
     assert found[0][1] == pytest.approx(values.max())
     assert all(value == pytest.approx(values[row]) and value >= LEAST for row, value in found)

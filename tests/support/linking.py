@@ -11,8 +11,8 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.linking import similarity
 from fascicle.linking.index import NameIndex, write_index
+from fascicle.linking.trigrams import letters_of, similarities
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import ConceptRecord, Cross, Name
 
@@ -92,9 +92,9 @@ def corpus(count: int = 40) -> list[Document]:
     return texts
 
 
-def similarities(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) -> Floats:
-    """What `similarity.similarities` says of strings that stand one behind the other."""
+def similarities_of(first: Sequence[bytes], second: Sequence[bytes], owners: Ints) -> Floats:
+    """what `similarities` says of strings that stand one behind the other."""
     sizes = np.array([len(one) for one in second], dtype=np.int64)
     content = np.frombuffer(b"".join(second), dtype=np.uint8)
-    letters = similarity.letters_of(content, np.cumsum(sizes) - sizes, sizes)
-    return similarity.similarities(first, letters, owners)
+    letters = letters_of(content, np.cumsum(sizes) - sizes, sizes)
+    return similarities(first, letters, owners)

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from fascicle.terms.keys.key import NORMALISER as REAL_NORMALISER
+from fascicle.terms.keys.key import KeyReader
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.keying import KeyReader
-from fascicle.terms.pack.manifest import SourceFacts, read_manifest, write_manifest
+from fascicle.terms.pack.layout import SourceFacts, read_manifest, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.terms import ConceptRecord, Cross, Name

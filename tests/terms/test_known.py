@@ -5,8 +5,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.terms.known import KnownNames
-from fascicle.terms.opening import open_packs
+from fascicle.terms.finding import KnownNames, open_packs
 from fascicle.terms.pack.pack import Pack
 
 NAMES = (

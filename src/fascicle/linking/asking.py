@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
-from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
+from fascicle.terms.abbreviations.finder import Pair, Pairs, is_distinctive
 from fascicle.terms.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]
@@ -43,9 +43,7 @@ TAXA: Final[Mapping[str, str]] = MappingProxyType(
         "chicken": "NCBITaxon:9031",
     }
 )
-_LETTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {"h": "human", "m": "mouse", "r": "rat", "d": "drosophila", "z": "zebrafish", "y": "yeast"}
-)
+_LETTERS: Final[Mapping[str, str]] = MappingProxyType({name[0]: taxon for name, taxon in TAXA.items()})
 _SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
 
 
@@ -135,13 +133,15 @@ def joined(text: str, spans: Fragments) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def query_of(surface: str, kind: str) -> Query:
-    """Returns the strings to look up for a mention that is not part of an abbreviation pair.
+    """Returns the strings to look up for a mention that is not part of an abbreviation pair, or for a long form.
 
     Args:
         surface: its words.
         kind: its type.
     """
-    return _question(surface, kind)
+    asked = _asked(surface, kind)
+    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(surface))
+    return Query(surface, asked, shorter=_shorter(*asked), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -153,14 +153,9 @@ def question_of_pair(pair: Pair, kind: str) -> Query:
         kind: type of the mention.
     """
     short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
-    whole = _question(pair.long, kind)
-    return whole._replace(short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts)))
-
-
-def _question(name: str, kind: str) -> Query:
-    asked = _asked(name, kind)
-    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(name))
-    return Query(name, asked, shorter=_shorter(*asked), readings=parts)
+    return query_of(pair.long, kind)._replace(
+        short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts))
+    )
 
 
 def _of_part(asked: LookupString) -> Query:
@@ -191,7 +186,7 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
         yield LookupString(bare, "bare")
     if kind == "Gene":
         if prefixed := _PREFIX.fullmatch(bare):
-            yield LookupString(prefixed[2], "bare", TAXA[_LETTERS[prefixed[1]]])
+            yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
             yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -176,16 +176,10 @@ class Coordination:
                 return reading
         if is_known(mention.spans):
             return None
-        every = (one for one in inside if all(map(is_known, one)))
-        return next(every, self._half_known(text, mention, inside, is_known))
-
-    def _half_known(
-        self, text: str, mention: Mention, ways: Sequence[Reading], is_known: Callable[[Fragments], bool]
-    ) -> Reading | None:
-        """Returns the first reading with a name that is known, where this is enough and a word coordinates them."""
-        if self.known == "all" or not _CONJUNCTION.search(text, mention.start, mention.end):
-            return None
-        return next((one for one in ways if any(map(is_known, one))), None)
+        known_as: list[Callable[[Iterable[object]], bool]] = [all]
+        if self.known != "all" and _CONJUNCTION.search(text, mention.start, mention.end):
+            known_as.append(any)  # one name is enough, where a word coordinates them
+        return next((one for enough in known_as for one in inside if enough(map(is_known, one))), None)
 
 
 def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[Reading]:

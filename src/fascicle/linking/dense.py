@@ -22,7 +22,7 @@ from fascicle.linking.encoding import WIDEST, Largest, NameEncoder, largest
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_described
 from fascicle.terms.pack.arrays import Array, Lists, mapped, write_array
-from fascicle.terms.pack.manifest import FileFacts, first_changed
+from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
 FORMAT: Final = 1
@@ -241,12 +241,9 @@ class DenseIndex:
         """
         manifest = read_described(folder / MANIFEST, DenseManifest, _WORDING, format=FORMAT)
         if manifest.pack != pack.full_name:
-            raise PackError(
-                f"the vectors in {folder} belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; "
-                f"give the pack that they were made for, or {_AGAIN}",
-                file=str(folder),
-                code="version",
-            )
+            said = f"belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
+            advice = f"give the pack that they were made for, or {_AGAIN}"
+            raise pack_error(folder, f"the vectors in {folder} {said}; {advice}", "version")
         names = sum(manifest.types.values())
         sizes = {VECTORS: 2 * names * manifest.width, STARTS: 4 * (names + 1)}
         for name in _FILES:
@@ -322,9 +319,5 @@ def copy_dense(source: DenseIndex, folder: Path) -> None:
 
 
 def _changed(place: Path) -> PackError:
-    return PackError(
-        f"{place} is missing or is not the one that the vectors of names were made with; copy the linker again, or "
-        f"{_AGAIN}",
-        file=str(place),
-        code="damaged",
-    )
+    said = "is missing or is not the one that the vectors of names were made with; copy the linker again, or"
+    return pack_error(place, f"{place} {said} {_AGAIN}")

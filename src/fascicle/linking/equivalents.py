@@ -1,18 +1,21 @@
-"""Concepts of a pack that are equal in several vocabularies, by the cross-references of the sources."""
+"""Concepts of a pack that are equal in several vocabularies, and the choice of the identifier that a link gives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, different
+from fascicle.core.mention import Link
+from fascicle.core.wording import near_hint
+from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, mapped, write_array
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import References, edges_of, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
 STARTS: Final = "equal.starts.u4"
@@ -21,7 +24,6 @@ EXACT: Final = "equal.exact.u1"
 FILES: Final = (STARTS, ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
-_CHUNK: Final = 1 << 14  # concepts
 _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
 _OTHER: Final = frozenset({"oboInOwl:hasDbXref"})  # says that they belong together, and mostly that they are the same
 
@@ -47,7 +49,12 @@ NOTHING: Final = Equivalent(_NONE, _NONE, _NONE)
 
 def write_equivalents(folder: Path, pack: Pack) -> None:
     """Writes which concepts of one type refer to each other, in either direction."""
-    edges = [(a, b, exact) for one, other, exact in _edges(pack) for a, b in ((one, other), (other, one))]
+    edges = [
+        (a, b, exact)
+        for one, other, exact in edges_of(pack, _references)
+        if one != other and pack.type_rows[one] == pack.type_rows[other]
+        for a, b in ((one, other), (other, one))
+    ]
     table = np.array(sorted(set(edges)), dtype=np.int64).reshape(-1, 3)
     last = np.ones(len(table), dtype=np.bool_)  # of two references between the same, the exact one is the last
     last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
@@ -58,24 +65,10 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
     write_array(folder / EXACT, table[:, 2])
 
 
-def _edges(pack: Pack) -> Iterator[tuple[int, int, bool]]:
-    for start in range(0, len(pack), _CHUNK):
-        asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
-        found = pack.concept_rows([curie for _, curie, _ in asked])
-        for (row, _, exact), other in zip(asked, found.tolist(), strict=True):
-            if other >= 0 and other != row and pack.type_rows[row] == pack.type_rows[other]:
-                yield row, other, exact
-
-
-def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, bool]]:
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for row in rows:
-        raw = pack.facts.raw(row)
-        if not len(raw):
-            continue
-        for predicate, curies in decoder.decode(raw).references.items():
-            if predicate in _EXACT or predicate in _OTHER:
-                yield from ((row, curie, predicate in _EXACT) for curie in curies)
+def _references(references: References) -> Iterator[tuple[str, bool]]:
+    for predicate, curies in references.items():
+        if predicate in _EXACT or predicate in _OTHER:
+            yield from ((curie, predicate in _EXACT) for curie in curies)
 
 
 class Equivalents:
@@ -116,7 +109,7 @@ class Equivalents:
             rows: of concepts.
             wanted: whether each concept of the pack is of one of the vocabularies.
         """
-        near = _wanted(self.of(rows), wanted)
+        near = only(self.of(rows), wanted)
         return ordered(both(near, self._farther(rows, wanted, near)))
 
     def _farther(self, rows: Ints, wanted: Bools, near: Equivalent) -> Equivalent:
@@ -124,10 +117,10 @@ class Equivalents:
         if not len(left):
             return NOTHING
         first = self.of(rows[left])
-        twice = _wanted(self._onward(left[first.places], first.rows, TWICE), wanted)
+        twice = only(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
         places, parents = self._parents.take(rows[left])
-        return both(twice, _wanted(self._onward(left[places], parents, ABOVE), wanted))
+        return both(twice, only(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Equivalent:
         """Returns the concepts one reference away from those reached, with the given distance."""
@@ -152,7 +145,8 @@ def _distinct(places: Ints, rows: Ints, distance: int) -> Equivalent:
     return Equivalent(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 
-def _wanted(found: Equivalent, wanted: Bools) -> Equivalent:
+def only(found: Equivalent, wanted: Bools) -> Equivalent:
+    """Returns the equivalents that are wanted, by the row of each."""
     kept = wanted[found.rows]
     return Equivalent(*(one[kept] for one in found))
 
@@ -179,3 +173,111 @@ class Namesakes:
         places, found = places[owners[labels]], self._names.concept[others[labels]].astype(np.int64)
         kept = (found != rows[places]) & (self._pack.type_rows[found] == self._pack.type_rows[rows[places]])
         return _distinct(places[kept], found[kept], NAMESAKE)
+
+
+_DIGITS: Final = 6  # of a score, as everywhere
+
+
+class Answers:
+    """Maps the leading concepts of sets to the answered ones.
+
+    Attributes:
+        ontology: prefix of the only vocabulary that is answered; empty for any.
+    """
+
+    def __init__(self, pack: Pack, *, order: Sequence[str] = (), ontology: str = "") -> None:
+        """Sets the open pack.
+
+        Args:
+            pack: that has the sets.
+            order: prefixes of vocabularies, the best first; a set without any of them has its leading concept.
+            ontology: prefix of the only vocabulary that is answered, in place of the order.
+
+        Raises:
+            UsageError: the pack has no concept of the ontology, or no sets.
+        """
+        self._pack, self.ontology = pack, ontology
+        self._rows: Ints | None = None  # of the answer of each concept that leads a set
+        wanted = (ontology,) if ontology else tuple(order)
+        if not wanted:
+            return
+        check_ontology(pack, ontology)
+        names, numbers = prefix_numbers(pack)
+        self._rows = np.arange(len(pack))
+        for prefix in reversed([one for one in wanted if one in names]):
+            rows = np.flatnonzero(numbers == names.index(prefix))
+            self._rows[pack.leads.of(rows)] = rows
+
+    def told(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Yields CURIE, label and other CURIEs of answers.
+
+        Args:
+            leads: rows of the concepts that lead.
+            terms: by which they were found, or -1.
+        """
+        rows = leads if self._rows is None else self._rows[leads]
+        curies = self._pack.curies.strings.take(rows)
+        return zip(curies, self._labels(rows, leads, terms), self._same(leads, rows), strict=True)
+
+    def _labels(self, rows: Ints, leads: Ints, terms: Ints) -> list[str]:
+        """Returns the labels of answers; one without has that of the leading concept, or of the concept of the term."""
+        labels = self._pack.label_rows
+        named = np.where(labels[rows] == layout.NONE, leads, rows)
+        lacks = np.flatnonzero((labels[named] == layout.NONE) & (terms >= 0))
+        named[lacks] = self._pack.active.concept[terms[lacks]]
+        return self._pack.labels_at(named)
+
+    def _same(self, leads: Ints, rows: Ints) -> list[tuple[str, ...]]:
+        """Returns the CURIEs of the other concepts of sets than the answers, the leading one first."""
+        places, led = self._pack.leads.led(leads)
+        found: list[tuple[str, ...]] = [()] * len(leads)
+        if not len(places):
+            return found
+        starts = np.searchsorted(places, np.arange(len(leads) + 1)).tolist()
+        curies = self._pack.curies.strings.take(led)
+        for place in different(places).tolist():
+            row, others = int(rows[place]), range(starts[place], starts[place + 1])
+            first = () if row == leads[place] else (self._pack.curie(int(leads[place])),)
+            found[place] = (*first, *(curies[at] for at in others if led[at] != row))
+        return found
+
+
+def check_ontology(pack: Pack, ontology: str) -> None:
+    """Raises an error for a vocabulary in which a pack cannot give links; an empty name is allowed.
+
+    Raises:
+        UsageError: the pack has no concept of it, or no sets.
+    """
+    if ontology and ontology not in (names := prefix_numbers(pack)[0]):
+        raise UsageError(
+            f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, names)}; give one of its "
+            f"vocabularies: {', '.join(names)}"
+        )
+    if ontology and layout.LEAD not in pack.manifest.files:
+        raise UsageError(
+            f"the pack {pack.folder} does not say which of its concepts are the same, so links cannot be taken to "
+            f"{ontology}; leave out the argument ontology, or build the pack again with fascicle index build"
+        )
+
+
+def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
+    """Returns a link to a concept."""
+    prefix, _, local = curie.partition(":")
+    return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
+
+
+def nil_link(score: float | None, ontology: str = "") -> Link:
+    """Returns a NIL link: no concept fits, of one vocabulary or of any."""
+    return Link(id="", ontology=ontology, nil=True, score=_rounded(score))
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else min(1.0, round(score, _DIGITS))
+
+
+def distinct(several: Sequence[Link]) -> tuple[Link, ...]:
+    """Returns the links of a mention: each concept once, or NIL if no part has one."""
+    if len(several) == 1:  # as of nearly all mentions
+        return tuple(several)
+    named = {link.curie: link for link in reversed(several) if not link.nil}
+    return tuple(reversed(named.values())) if named else (several[0],)

@@ -13,9 +13,8 @@ from fascicle.linking.asking import Query, Unit
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, fits, inflected
-from fascicle.terms.keys.key import key
+from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.keying import KeyReader
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words
 
@@ -76,8 +75,7 @@ class Finder:
         rows = self.pack.active.keys.find(keys)
         found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
         meant = self._meant(surfaces, found)
-        places, terms, tiers, similarity = found
-        return Found(places[meant], terms[meant], tiers[meant], similarity[meant])
+        return Found._make(one[meant] for one in found)
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
         """Returns the terms whose names have the same words in another order; nothing without an index."""

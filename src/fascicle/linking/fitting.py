@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, field
 from fascicle.core.arrays import Bools, Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
+from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.dense import DenseSettings
 from fascicle.linking.finding import TIERS, Candidates
@@ -26,7 +27,6 @@ from fascicle.linking.ranking import Choices, Ranked, Table, first, fit, joined,
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.portions import portions
 
 _FEWEST: Final = 20  # mentions of a type
 _FEWEST_FOUND: Final = 2000  # by which probabilities are corrected
@@ -115,16 +115,7 @@ def fit_linker(
 
 def fit_rankers(taught: TrainingData, *, settings: FitSettings) -> dict[str, Ranker]:
     """Fits a ranker for each type."""
-    return {
-        kind: _ranker(
-            table,
-            taught.vocabularies[kind] if settings.restricted else (),
-            settings,
-            settings.lowest.get(kind, 0.0),
-            taught.found.get(kind),
-        )
-        for kind, table in taught.tables.items()
-    }
+    return {kind: _ranker(taught, kind, settings) for kind in taught.tables}
 
 
 def teach(
@@ -286,21 +277,17 @@ def _table(
     """
     found = ranked.found
     several = {(unit.document, unit.mention) for unit in found.units if unit.part}
+    of_unit = [mentions[unit.document][unit.mention] for unit in found.units]
     teaches = [
-        unit.type == kind
-        and (
-            mentions[unit.document][unit.mention].score is not None
-            or len(mentions[unit.document][unit.mention].links) == 1
-            or (unit.document, unit.mention) in several
-        )
-        for unit in found.units
+        unit.type == kind and (one.score is not None or len(one.links) == 1 or (unit.document, unit.mention) in several)
+        for unit, one in zip(found.units, of_unit, strict=True)
     ]
     units = np.flatnonzero(teaches)
     rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    given = [mentions[one.document][one.mention].score for one in (found.units[unit] for unit in units.tolist())]
+    given = [of_unit[unit].score for unit in units.tolist()]
     return Table(
         Choices(owners, values, len(units)),
         right[rows],
@@ -311,9 +298,8 @@ def _table(
     )
 
 
-def _ranker(
-    table: Table, vocabularies: tuple[str, ...], settings: FitSettings, lowest: float, found: Table | None = None
-) -> Ranker:
+def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
+    table, found = taught.tables[kind], taught.found.get(kind)
     weights = fit(table.choices, table.right, penalty=settings.penalty)
     by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
     folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
@@ -321,7 +307,7 @@ def _ranker(
     best = first(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
-    least = partial(_least, settings, lowest)
+    least = partial(_least, settings, settings.lowest.get(kind, 0.0))
     threshold = least(told, table.right[best], table.choices.mentions)
     answered = best[told >= threshold]
     tiers = {
@@ -330,7 +316,7 @@ def _ranker(
         if len(own := answered[table.tiers[answered] == number])
     }
     return Ranker(
-        vocabularies=vocabularies,
+        vocabularies=taught.vocabularies[kind] if settings.restricted else (),
         weights=dict(zip(table.inputs, [round(one, 6) for one in weights.tolist()], strict=True)),
         threshold=threshold,
         scale=calibration.scale,

@@ -21,7 +21,7 @@ from fascicle.linking.gold import NAMES
 from fascicle.settings.base import Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_described
 from fascicle.settings.folders.vocabularies import LINKER, find_pack
-from fascicle.terms.pack.manifest import FileFacts
+from fascicle.terms.pack.layout import FileFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 
 _EDGE: Final = 1e-6  # probabilities nearer to 0 and 1 count as this
@@ -319,14 +319,11 @@ def read_manifest(folder: Path) -> LinkerManifest:
     """
     place = folder / LINKER
     if not place.is_file():
-        raise PackError(
-            f"there is no linker at {folder}; give a folder that fascicle linker fit wrote",
-            file=str(folder),
-            code="not-found",
-        )
+        said = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
+        raise pack_error(folder, said, "not-found")
     found = read_described(place, LinkerManifest, WORDING, format=FORMAT)
     if found.hash is not UNSET and found.hash != found.fingerprint:
-        raise PackError(f"{place} was changed; {WORDING.repair}", file=str(place), code="damaged")
+        raise pack_error(place, f"{place} was changed; {WORDING.repair}")
     return found
 
 
@@ -338,15 +335,13 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
     """
     found = read_manifest(folder)
     if found.pack != pack.full_name:
-        raise PackError(
+        raise pack_error(
+            folder,
             f"the linker {folder} was fitted with the pack {found.pack}, and {pack.folder} is {pack.full_name}; give "
             "the pack that it was fitted with, or fit it again with fascicle linker fit",
-            file=str(folder),
-            code="version",
+            "version",
         )
     for name, facts in found.files.items():
         if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
-            raise PackError(
-                f"{folder / name} is missing or was changed; copy the linker again", file=str(folder), code="damaged"
-            )
+            raise pack_error(folder, f"{folder / name} is missing or was changed; copy the linker again")
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.linking.asking import WAYS, LookupString, Unit, units_of
-from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, ordered
+from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, only, ordered
 from fascicle.linking.finding import (
     CANONICAL,
     EXACT,
@@ -53,8 +54,7 @@ class _Rows(NamedTuple):
 
     def at(self, which: Ints) -> _Rows:
         """Returns the given rows, in the given order."""
-        columns: Iterable[Any] = self
-        return _Rows(*(one[which] for one in columns))
+        return _Rows._make(one[which] for one in self)
 
 
 class CandidateGenerator:
@@ -237,19 +237,15 @@ class CandidateGenerator:
             units=units,
             owners=best.units,
             concepts=concepts,
-            terms=best.terms,
-            tiers=best.tiers,
-            similarity=best.similarity,
             ways=ways,
-            distance=best.distance,
             names=names,
             priors=priors[first],
             labels=labels,
             distinctive=distinctive,
             agrees=agrees,
-            hinted=best.hinted,
             remembered=remembered,
             remembered_all=totals[best.units],
+            **{name: getattr(best, name) for name in ("terms", "tiers", "similarity", "distance", "hinted")},
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
         return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
@@ -283,12 +279,10 @@ class CandidateGenerator:
         if wanted is None or index is None:
             itself = np.arange(len(distinct))
             reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
-            reached = reached if wanted is None else Equivalent(*(one[wanted[distinct]] for one in reached))
         else:
             reached = index.equivalents.within(distinct, wanted)
-        others = self._namesakes.of(distinct)
-        others = others if wanted is None else Equivalent(*(one[wanted[others.rows]] for one in others))
-        reached = ordered(both(reached, others))
+        reached = both(reached, self._namesakes.of(distinct))
+        reached = ordered(reached if wanted is None else only(reached, wanted))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
         owners, rows = spread(starts[inverse], starts[inverse + 1])
         return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])
@@ -298,16 +292,14 @@ class CandidateGenerator:
 
     def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
-        simple: dict[str, str] = {}
+        simple = cache(lambda surface: key(surface, 1))
         seen = []
         for number, unit in enumerate(units if self.memory.counts else ()):
             own = without.get(unit.document, {})
             for asked in unit.question.asked:
                 if asked.way not in ("own", "short", "part"):
                     continue
-                if asked.surface not in simple:
-                    simple[asked.surface] = key(asked.surface, 1)
-                name = (unit.type, simple[asked.surface])
+                name = (unit.type, simple(asked.surface))
                 counts_of = self.memory.of_key(*name, own.get(name, ()))
                 seen += [(number, curie, count, _WAY[asked.way]) for curie, count in counts_of.items()]
         rows = self.finder.pack.concept_rows([curie for _, curie, _, _ in seen])

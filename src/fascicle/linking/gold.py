@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -26,14 +27,7 @@ _MOST: Final = 1 << 24  # bytes of the file
 def types_of(pack: Pack) -> Callable[[str], str]:
     """Returns a function that gives the name of a type in a pack; a type that the pack does not have stays as it is."""
     names = read_vocabulary()
-    known: dict[str, str] = {}
-
-    def of(name: str) -> str:
-        if name not in known:
-            known[name] = names.among(name, pack.types)
-        return known[name]
-
-    return of
+    return cache(lambda name: names.among(name, pack.types))
 
 
 def as_in_pack(

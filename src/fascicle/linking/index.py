@@ -21,10 +21,9 @@ from fascicle.linking.equivalents import Equivalents, write_equivalents
 from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_described, write_described
-from fascicle.terms.keys.key import unordered
-from fascicle.terms.pack.arrays import Array, Strings, hashes_of, mapped, spread, write_array
-from fascicle.terms.pack.keying import KeyReader
-from fascicle.terms.pack.manifest import FileFacts, first_changed
+from fascicle.terms.keys.key import KeyReader, unordered
+from fascicle.terms.pack.arrays import Array, Strings, chunks, hashes_of, mapped, spread, write_array
+from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
 FORMAT: Final = 1
@@ -35,10 +34,11 @@ TYPES: Final = "keys.types.u8"
 _FILES: Final = frozenset({HASHES, ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
 _TYPES: Final = 64
 _CHUNK: Final = 1 << 15  # keys that are read together
+_AGAIN: Final = "make the linker again with fascicle linker fit"
 _WORDING: Final = Wording(
     broken="is not the index of a term pack",
-    repair="make the linker again with fascicle linker fit",
-    renew="make the linker again with fascicle linker fit",
+    repair=_AGAIN,
+    renew=_AGAIN,
     version="index format",
     error=PackError,
 )
@@ -100,15 +100,15 @@ def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
     hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(keys), _CHUNK):
-        chunk = keys.take(np.arange(start, min(start + _CHUNK, len(keys))))
+    for some in chunks(len(keys), _CHUNK):
+        chunk = keys.take(some)
         several = [at for at, one in enumerate(chunk) if " " in one]
         for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
             chunk[at] = one if one != chunk[at] else ""
         kept = [at for at in several if chunk[at]]
         hashes.append(hashes_of([chunk[at].encode() for at in kept]))
-        rows.append(start + np.array(kept, dtype=np.int64))
-        told("names in order", start + len(chunk))
+        rows.append(some[kept])
+        told("names in order", int(some[-1]) + 1)
     joined = np.concatenate(hashes)
     order = np.argsort(joined, kind="stable")
     write_array(folder / HASHES, joined[order])
@@ -146,15 +146,12 @@ class NameIndex:
         """
         place = folder / MANIFEST
         if not place.is_file():
-            raise PackError(f"there is no index of a pack at {folder}", file=str(folder), code="not-found")
+            raise pack_error(folder, f"there is no index of a pack at {folder}", "not-found")
         manifest = read_described(place, IndexManifest, _WORDING, format=FORMAT)
         if manifest.pack != pack.full_name:
-            raise PackError(
-                f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}; give the pack "
-                "that it was made for, or make it again with fascicle linker fit",
-                file=str(folder),
-                code="version",
-            )
+            said = f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
+            advice = "give the pack that it was made for, or make it again with fascicle linker fit"
+            raise pack_error(folder, f"{said}; {advice}", "version")
         for name in manifest.files:
             if "/" in name or "\\" in name or not (folder / name).is_file():
                 raise _damaged(folder / name)
@@ -235,8 +232,4 @@ class NameIndex:
 
 
 def _damaged(place: Path) -> PackError:
-    return PackError(
-        f"{place} is missing or was changed; make the linker again with fascicle linker fit",
-        file=str(place),
-        code="damaged",
-    )
+    return pack_error(place, f"{place} is missing or was changed; {_AGAIN}")

@@ -20,8 +20,9 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
-from fascicle.linking.answering import Answers, distinct, link_to, nil_link
+from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, told
+from fascicle.linking.equivalents import Answers, distinct, link_to, nil_link
 from fascicle.linking.features import FeatureExtractor, of_dense
 from fascicle.linking.finding import TIERS, Candidates, Finder
 from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
@@ -31,7 +32,6 @@ from fascicle.linking.index import NameIndex
 from fascicle.linking.ranking import Choices, Ranked, alike, probabilities, shares, stated_scores
 from fascicle.terms.pack.arrays import spread
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
 _MOST_ALIKE: Final = 20

@@ -13,14 +13,15 @@ from msgspec import Meta
 
 from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
-from fascicle.errors import PackError, UsageError
-from fascicle.linking.answering import check_ontology
+from fascicle.errors import UsageError
+from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.linking.gold import types_of
 from fascicle.linking.linker import Decision, Linker, LinkStep
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_described, write_described
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
+from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers
 
@@ -146,9 +147,7 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
     for name, sha256 in found.parts.items():
         described = folder / name / LINKER
         if not described.is_file() or file_sha256(described) != sha256:
-            raise PackError(
-                f"{described} is missing or was changed; copy the linker again", file=str(described), code="damaged"
-            )
+            raise pack_error(described, f"{described} is missing or was changed; copy the linker again")
     return tuple(folder / name for name in found.parts)
 
 
@@ -171,11 +170,8 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
         place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
         if not manifest.place or not is_pack(place):
             where = f", which is not at {place}" if manifest.place else ""
-            raise PackError(
-                f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK",
-                file=str(folder),
-                code="not-found",
-            )
+            said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK"
+            raise pack_error(folder, said, "not-found")
         pack = Pack.open(place)
     return Part(folder, read_linker(folder, pack), pack)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -245,14 +245,10 @@ def joined(tables: Sequence[Table]) -> Table:
     sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
     owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
     features = np.concatenate([table.choices.features for table in tables])
-    return Table(
-        Choices(np.concatenate(owners), features, int(sizes[-1])),
-        np.concatenate([table.right for table in tables]),
-        np.concatenate([table.tiers for table in tables]),
-        np.concatenate([table.documents for table in tables]),
-        np.concatenate([table.scores for table in tables]),
-        tables[0].inputs,
-    )
+    choices = Choices(np.concatenate(owners), features, int(sizes[-1]))
+    names = ("right", "tiers", "documents", "scores")
+    columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
+    return Table(choices, inputs=tables[0].inputs, **columns)
 
 
 def of_units(table: Table, kept: Bools) -> Table:

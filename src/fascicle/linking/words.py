@@ -66,7 +66,7 @@ class ConceptWords:
         places = self._placed(concepts)
         present = self._present(texts, different(text_of))
         owners, keys = Lists(self._starts, self._keys).take(places)
-        inside = present[text_of[owners], _words(keys)]
+        inside = present[text_of[owners], keys & ((1 << _BITS) - 1)]
         named, words = self._of_names(places, name_of, names)
         size = len(concepts)
         counts = np.bincount(owners, minlength=size) - np.bincount(named, minlength=size)
@@ -148,8 +148,3 @@ class ConceptWords:
 
 def _words_of(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
-
-
-def _words(keys: Ints) -> Ints:
-    found: Ints = keys & ((1 << _BITS) - 1)
-    return found

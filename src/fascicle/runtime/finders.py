@@ -9,10 +9,8 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import PACK_RULE, InputFacts
 from fascicle.terms.finding import CombinedFinder, PackFinder
-from fascicle.terms.matching.dictionary import read_dictionary
-from fascicle.terms.matching.matcher import Matcher, WordReader
-from fascicle.terms.pack.carried import PARTS, CarriedPack
-from fascicle.terms.recognising import PackLike
+from fascicle.terms.matching.matcher import Matcher, WordReader, read_dictionary
+from fascicle.terms.pack.carried import PARTS, AnyPack, CarriedPack
 from fascicle.text.inputs import Finder
 
 
@@ -61,7 +59,7 @@ def read_copy(path: Path, *, rule: str, reader: WordReader) -> Matcher:
         raise ModelError(f"the dictionary {path} cannot be used ({error}); copy or export the folder again") from None
 
 
-def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, PackLike]) -> Finder:
+def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> Finder:
     """Finds all names that units are looked up in; at least one dictionary is needed.
 
     Args:

@@ -109,14 +109,14 @@ def check_pack(rules: DocumentDecision, *, model: str) -> None:
 @cache
 def _recogniser(name: str) -> PackRecogniser:
     """A shipped pack, which is opened once. Most texts are no names, and start without what finds names."""
-    from fascicle.terms.opening import open_packs
+    from fascicle.terms.finding import open_packs
 
     return open_packs([find_pack(name)])
 
 
 @cache
 def _known(name: str) -> Knows:
-    from fascicle.terms.known import KnownNames
+    from fascicle.terms.finding import KnownNames
     from fascicle.terms.pack.pack import Pack
 
     return KnownNames(Pack.open(find_pack(name)))

@@ -121,7 +121,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
 
     Attributes:
         path: of the file; ``$NAME`` is an environment variable, and a relative path starts at the folder of this file.
-        reader: name of a reader, see ``terms/sources/catalogue.py``.
+        reader: name of a reader, see ``terms/sources/reading.py``.
         hierarchy: a second file of the vocabulary with what is above what: MeSH tree numbers, or ``nodes.dmp``.
         type: type of all concepts; empty where the vocabulary says it.
         types: value in the vocabulary (the column ``type``, the namespace in OBO) -> type of the concept.

@@ -1,28 +1,84 @@
-"""Term packs as finders: they return places of names with their types, rather than mentions of one predictor."""
+"""Dictionaries and term packs as predictors, as finders of places with types, and as look-ups of names of one type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from fascicle.core.document import Document
+from fascicle.core.files.source import stem
 from fascicle.core.mention import Mention
+from fascicle.core.stream import portions
+from fascicle.errors import UsageError
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.inputs import PACK_RULE
-from fascicle.settings.recognition import Overlaps, RecognitionSettings
-from fascicle.terms.keys.key import NORMALISER
+from fascicle.settings.recognition import Case, Overlaps, RecognitionSettings
+from fascicle.terms.keys.characters import fits
+from fascicle.terms.keys.key import NORMALISER, key
+from fascicle.terms.matching.matcher import Matcher, typed_names
+from fascicle.terms.matching.names import OWN
 from fascicle.terms.overlaps import Match
-from fascicle.terms.portions import portions
-from fascicle.terms.recognising import PORTION, PackLike, PackRecogniser
+from fascicle.terms.pack.carried import AnyPack
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.recognising import PORTION, PackRecogniser
 from fascicle.text.inputs import Finder, Found
+
+
+def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
+    """Opens a table of names as a predictor, whose name is that of the file.
+
+    Args:
+        path: of the table.
+        case: in which capitals a name is found.
+
+    Raises:
+        InputError: it cannot be read, or holds no name.
+    """
+    return Matcher(typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path))
+
+
+def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = None) -> PackRecogniser:
+    """Opens term packs as one predictor; the source of the mentions of each is its name, such as ``mine@1``.
+
+    Args:
+        folders: of the packs.
+        settings: of the recogniser.
+
+    Raises:
+        PackError: a pack cannot be opened.
+        UsageError: two packs of one name, or types that no pack has.
+    """
+    packs: dict[str, Pack] = {}
+    for folder in folders:
+        pack = Pack.open(folder)
+        name = pack.manifest.name
+        if name in packs:
+            raise UsageError(
+                f"{packs[name].folder} and {folder} are both called {name!r}, and their mentions could not be told "
+                "apart; give one of them, or build it again under another name"
+            )
+        packs[name] = pack
+    return PackRecogniser(packs, settings=settings)
+
 
 _TOGETHER: Final = 1 << 20  # characters of text that all finders read before the next ones
 
 
 class PackFinder:
-    """Finder of the names of packs in texts: names above the threshold, in the case that they require."""
+    """Finder of the names of packs in texts: names above the threshold, in the case that they require.
 
-    def __init__(self, packs: Mapping[str, PackLike], *, overlaps: Overlaps) -> None:
+    Attributes:
+        name: packs by their content.
+        types: all types of all packs, sorted.
+        version: of matching rules and keys: together with the packs they decide every match.
+    """
+
+    def __init__(self, packs: Mapping[str, AnyPack], *, overlaps: Overlaps) -> None:
         """Opens the tables of the packs.
 
         Args:
@@ -33,22 +89,9 @@ class PackFinder:
             FormatError: a table of another version.
         """
         self._recogniser = PackRecogniser(packs, settings=RecognitionSettings(overlaps=overlaps, links=False))
-        self._name = " ".join(pack.full_name for pack in packs.values())
-
-    @property
-    def name(self) -> str:
-        """Packs by their content."""
-        return self._name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """All types of all packs, sorted."""
-        return self._recogniser.types
-
-    @property
-    def version(self) -> str:
-        """Version of matching rules and keys: together with the packs they decide every match."""
-        return f"{PACK_RULE} {NORMALISER}"
+        self.name = " ".join(pack.full_name for pack in packs.values())
+        self.types = self._recogniser.types
+        self.version = f"{PACK_RULE} {NORMALISER}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """Yields the matches of each document, in the order of the text.
@@ -69,16 +112,12 @@ def _matches(mentions: Sequence[Mention]) -> Iterator[Match]:
 
 
 class CombinedFinder:
-    """Finder that combines the results of several finders."""
+    """Finder that combines the results of several finders; its types are all types of them, sorted."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
         """Sets the finders, at least one."""
         self._finders = tuple(finders)
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """All types of all finders, sorted."""
-        return tuple(sorted({name for finder in self._finders for name in finder.types}))
+        self.types = tuple(sorted({name for finder in finders for name in finder.types}))
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:
         """Yields the matches of each document, those of a finder after those of the one before.
@@ -89,3 +128,52 @@ class CombinedFinder:
         for chunk in portions(documents, characters=_TOGETHER):
             for found in zip(*(finder.matches(chunk) for finder in self._finders), strict=True):
                 yield tuple(match for of_one in found for match in of_one)
+
+
+_REMEMBERED: Final = 1 << 15
+
+
+class KnownNames:
+    """Look-up of the type of names whose meanings in a pack all have one type.
+
+    A meaning counts where the pack would find it in a text: the name is searched, has the case of the text, and the
+    priors of its concepts of the type reach the threshold of recognition.
+    """
+
+    def __init__(self, pack: Pack) -> None:
+        """Looks names up in an open pack."""
+        self._pack = pack
+        self._least = RecognitionSettings().threshold
+        self._types: dict[str, str] = {}  # empty for a name of no type or of several
+
+    def __call__(self, names: Collection[str]) -> dict[str, str]:
+        """Returns the type of each of the given names that have exactly one type.
+
+        Raises:
+            PackError: values of the pack lead out of its files.
+        """
+        remembered = self._types if len(self._types) < _REMEMBERED else {}
+        found = {name: kind for name in names if (kind := remembered.get(name)) is not None}
+        if new := [name for name in names if name not in found]:
+            found.update(zip(new, self._looked_up(new), strict=True))
+            remembered.update(found)
+            self._types = remembered  # never emptied in place: another thread may be reading it
+        return {name: kind for name, kind in found.items() if kind}
+
+    def _looked_up(self, names: Sequence[str]) -> list[str]:
+        places, rows = self._pack.rows([key(name, 2) for name in names])
+        concepts = self._pack.active.concept[rows].astype(np.int64)
+        kinds = self._pack.type_rows[concepts].tolist()
+        priors: list[dict[tuple[int, str], float]] = [{} for _ in names]
+        for place, term, kind in zip(places.tolist(), self._pack.short_terms(rows), kinds, strict=True):
+            if not term.off and fits(names[place], term.surface, term.case):
+                known = priors[place]
+                known[kind, term.concept] = max(known.get((kind, term.concept), 0.0), term.prior)
+        return [self._type(one) for one in priors]
+
+    def _type(self, priors: dict[tuple[int, str], float]) -> str:
+        sums: dict[int, float] = defaultdict(float)
+        for (kind, _), prior in priors.items():
+            sums[kind] += prior
+        kinds = [kind for kind, total in sums.items() if round(total, 6) >= self._least]
+        return self._pack.types[kinds[0]] if len(kinds) == 1 else ""

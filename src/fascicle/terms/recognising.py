@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,17 +14,17 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Event, Patch
 from fascicle.core.mention import Link, Mention, Span
+from fascicle.core.stream import portions
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.settings.recognition import Hyphens, RecognitionSettings
+from fascicle.terms.abbreviations.finder import Pairs, is_distinctive
 from fascicle.terms.abbreviations.forms import can_be_short
-from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import fits, folded
-from fascicle.terms.keys.key import key
-from fascicle.terms.keys.reader import TokenArrays, TokenReader
+from fascicle.terms.keys.key import TokenArrays, TokenReader, key
 from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved
-from fascicle.terms.pack.manifest import damage_as_error
-from fascicle.terms.portions import portions
+from fascicle.terms.pack.carried import AnyPack
+from fascicle.terms.pack.layout import damage_as_error
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
@@ -85,59 +85,11 @@ def _brackets(text: str, place: Place) -> Iterator[int]:
 
 SOURCE: Final = "dictionary"
 TIERS: Final = ("exact", "folded", "canonical")
-_REMEMBERED: Final = 1 << 15  # keys whose names are cached
+_REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
 _DIGITS: Final = 6  # of a score; what a float of four bytes has
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
-
-
-class NamesLike(Protocol):
-    """Interface of the terms of a pack, by the rows of their keys in its table."""
-
-    @property
-    def concept(self) -> Any:
-        """Row of the concept of each term."""
-
-    @property
-    def prior(self) -> Any:
-        """Prior of each term."""
-
-    def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
-
-
-class PackLike(Protocol):
-    """Interface of an open pack, as the predictor uses it."""
-
-    @property
-    def full_name(self) -> str:
-        """Name and hash of the content."""
-
-    @property
-    def types(self) -> Sequence[str]:
-        """Names of types, by number."""
-
-    @property
-    def type_rows(self) -> Any:
-        """Number of the type of each concept."""
-
-    @property
-    def table(self) -> Path:
-        """File of the table of keys."""
-
-    @property
-    def active(self) -> Any:
-        """Terms that are found, as of `NamesLike`."""
-
-    def short_terms(self, rows: Ints) -> list[ShortTerm]:
-        """Returns terms by their rows."""
-
-    def answer_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """Returns CURIE and label of the leading concept of a set, and the CURIEs of the others of the set."""
-
-    def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
-        """Returns the provenance events of each document for its links to this pack."""
 
 
 class _Name(NamedTuple):
@@ -152,12 +104,12 @@ class _Name(NamedTuple):
 class _Opened:
     """Pack with its table, and a cache of the names that were used."""
 
-    def __init__(self, source: str, pack: PackLike, settings: RecognitionSettings) -> None:
+    def __init__(self, source: str, pack: AnyPack, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
         self._damage = partial(damage_as_error, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
-        self._meanings: dict[tuple[int, str], tuple[Meaning, ...]] = {}
+        self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judged)
 
     def found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
         """Returns starts, ends and rows of the keys that may reach the threshold, in order.
@@ -166,15 +118,12 @@ class _Opened:
             PackError: values of the pack lead out of its files.
         """
         with self._damage():
-            return self._found(tokens)
-
-    def _found(self, tokens: TokenArrays) -> tuple[Ints, Ints, Ints]:
-        hits = self.table.find(tokens, inside_words=self.settings.inside_words)
-        rows, which = np.unique(hits.rows, return_inverse=True)
-        places, terms = self.pack.active.of_key_rows(rows)
-        total = np.bincount(places, weights=np.asarray(self.pack.active.prior)[terms], minlength=len(rows))
-        kept = total.round(_DIGITS) >= self.settings.threshold
-        self._learn(rows[kept].tolist())
+            hits = self.table.find(tokens, inside_words=self.settings.inside_words)
+            rows, which = np.unique(hits.rows, return_inverse=True)
+            places, terms = self.pack.active.of_key_rows(rows)
+            total = np.bincount(places, weights=self.pack.active.prior[terms], minlength=len(rows))
+            kept = total.round(_DIGITS) >= self.settings.threshold
+            self._learn(rows[kept].tolist())
         kept = kept[which]
         return tokens.starts[hits.first[kept]], tokens.ends[hits.last[kept]], hits.rows[kept]
 
@@ -185,8 +134,8 @@ class _Opened:
         new = [row for row in rows if row not in self._names]
         active, types = self.pack.active, self.pack.types
         places, terms = active.of_key_rows(np.array(new, dtype=np.int64))
-        concepts = np.asarray(active.concept)[terms].astype(np.int64)
-        kinds = np.asarray(self.pack.type_rows)[concepts].tolist()
+        concepts = active.concept[terms].astype(np.int64)
+        kinds = self.pack.type_rows[concepts].tolist()
         found: list[list[_Name]] = [[] for _ in new]
         columns = zip(places.tolist(), self.pack.short_terms(terms), kinds, concepts.tolist(), strict=True)
         for place, term, number, concept in columns:
@@ -195,17 +144,8 @@ class _Opened:
                 found[place].append(_Name(term, kind, key(term.surface, 1), concept))
         self._names.update(zip(new, map(tuple, found), strict=True))
 
-    def meanings(self, surface: str, row: int) -> tuple[Meaning, ...]:
-        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
-        known = self._meanings.get((row, surface))
-        if known is None:
-            if len(self._meanings) >= _REMEMBERED:
-                self._meanings.clear()
-            with self._damage():
-                known = self._meanings[row, surface] = self._judged(surface, row)
-        return known
-
     def _judged(self, surface: str, row: int) -> tuple[Meaning, ...]:
+        """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
         by_type: dict[str, list[_Name]] = {}
         for name in self._names[row]:
             if not self.settings.case or fits(surface, name.term.surface, name.term.case):
@@ -229,7 +169,8 @@ class _Opened:
         priors: dict[int, float] = {}
         for name in best:
             priors[name.concept_row] = max(priors.get(name.concept_row, 0.0), name.term.prior)
-        (curie, label, same), *others = map(self.pack.answer_at, priors)
+        with self._damage():
+            (curie, label, same), *others = map(self.pack.answer_at, priors)
         if any(one[0] != curie for one in others):
             return ()
         prefix, _, local = curie.partition(":")
@@ -248,13 +189,11 @@ class PackRecogniser(Annotator):
     """
 
     gives = frozenset({"mentions", "links"})
+    name = SOURCE
+    tag_space = TagSpace(meaning="none")  # a prior is no distribution over types
 
     def __init__(
-        self,
-        packs: Mapping[str, PackLike],
-        *,
-        settings: RecognitionSettings | None = None,
-        name: str = "",
+        self, packs: Mapping[str, AnyPack], *, settings: RecognitionSettings | None = None, name: str = ""
     ) -> None:
         """Opens the tables of the packs.
 
@@ -270,11 +209,12 @@ class PackRecogniser(Annotator):
         if not packs:
             raise UsageError("no pack was given; give at least one, by the source of its mentions")
         self.settings = settings or RecognitionSettings()
-        self._name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
-        known = sorted({kind for pack in packs.values() for kind in pack.types if kind})
+        self.packs = tuple(packs.values())
+        self.name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
+        known = sorted({kind for pack in self.packs for kind in pack.types if kind})
         if unknown := [kind for kind in self.settings.types if kind not in known]:
             raise UsageError(
-                f"{self._name} has no names of the type {unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
+                f"{self.name} has no names of the type {unknown[0]!r}{near_hint(unknown[0], known)}; its types are "
                 f"{', '.join(known[:_LISTED])}{', ...' if len(known) > _LISTED else ''}"
             )
         self._packs = [_Opened(source, pack, self.settings) for source, pack in packs.items()]
@@ -282,24 +222,14 @@ class PackRecogniser(Annotator):
         self._rules = segmenter(self.segmenter)
 
     @property
-    def name(self) -> str:
-        """Source of its mentions, if there is one pack; else the name of the predictor."""
-        return self._name
-
-    @property
     def sources(self) -> tuple[str, ...]:
         """Names of the sources, one for each pack."""
         return tuple(one.source for one in self._packs)
 
     @property
-    def packs(self) -> tuple[PackLike, ...]:
-        """Packs, in order."""
-        return tuple(one.pack for one in self._packs)
-
-    @property
     def types(self) -> tuple[str, ...]:
         """All types that are searched, sorted."""
-        found = {kind for one in self._packs for kind in one.pack.types if kind}
+        found = {kind for pack in self.packs for kind in pack.types if kind}
         return tuple(sorted(found & set(self.settings.types) if self.settings.types else found))
 
     @property
@@ -312,11 +242,6 @@ class PackRecogniser(Annotator):
         """Packs by their content, and the settings."""
         packs = " ".join(f"{one.source}={one.pack.full_name}" for one in self._packs)
         return f"{self.name} {packs} {msgspec.json.encode(self.settings).decode()}"
-
-    @property
-    def tag_space(self) -> TagSpace:
-        """Tags without probabilities: a prior is no distribution over types."""
-        return TagSpace(meaning="none")
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns mentions of each document, in the order of the packs and then of the text.

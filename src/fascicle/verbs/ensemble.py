@@ -22,7 +22,7 @@ from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes import ensemble as stored
 from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
-from fascicle.terms.pack.manifest import read_manifest as read_pack
+from fascicle.terms.pack.layout import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
 from fascicle.verbs.messages import say_notes

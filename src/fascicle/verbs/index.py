@@ -15,10 +15,10 @@ from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.terms.curation.lint import Finding
+from fascicle.terms.curation import Finding
 from fascicle.terms.pack.verifying import lines as stats_lines
 from fascicle.terms.pack.why import lines as why_lines
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
 from fascicle.verbs.messages import put, say
 from fascicle.verbs.options import Declared, Overwrite, called, option, positive, reads, writes

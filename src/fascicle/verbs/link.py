@@ -12,6 +12,7 @@ import msgspec
 from fascicle.core.arguments import Paths, checked, listed
 from fascicle.core.document import STEP, Document, dated
 from fascicle.core.patches import apply
+from fascicle.core.stream import portions
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
@@ -19,7 +20,6 @@ from fascicle.formats.requests import STDOUT
 from fascicle.linking.linker import Candidate, Decision
 from fascicle.linking.opening import Linking, Places, find, unlinked
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.terms.portions import portions
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say

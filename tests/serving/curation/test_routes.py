@@ -17,7 +17,7 @@ from fascicle.formats.files import read
 from fascicle.serving.curation.store import Store
 from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
-from fascicle.terms.curation.rules import read_rules
+from fascicle.terms.curation import read_rules
 
 pytestmark = pytest.mark.loopback
 TOKEN = "0123456789abcdef-secret"

@@ -14,8 +14,7 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import Span
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
-from fascicle.terms.abbreviations.fitting import candidates, fit_rules
-from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.terms.abbreviations.resolving import candidates, fit_rules, resolved
 
 Flat = dict[Span, tuple[str, float]]
 ALL = [

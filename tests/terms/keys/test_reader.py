@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 from tests.terms.keys.strategies import texts
 
 from fascicle.terms.keys.forms import BREAK, token_hash
-from fascicle.terms.keys.reader import TokenArrays, TokenReader
+from fascicle.terms.keys.key import TokenArrays, TokenReader
 from fascicle.terms.keys.tokens import Token, tokens
 
 
 def as_tokens(found: TokenArrays) -> list[Token]:
-    names = [bytes(found.known.bytes[a:b]).decode("utf-8", "surrogatepass") for a, b in spans_of(found)]
+    names = [bytes(found.known.bytes.values[a:b]).decode("utf-8", "surrogatepass") for a, b in spans_of(found)]
     rows = zip(found.starts, found.ends, names, found.opens, found.closes, strict=True)
     return [Token(int(a), int(b), text, bool(opens), bool(closes)) for a, b, text, opens, closes in rows]
 
 
 def spans_of(found: TokenArrays) -> list[tuple[int, int]]:
-    return [(int(found.known.starts[row]), int(found.known.starts[row + 1])) for row in found.forms]
+    return [(int(found.known.starts.values[row]), int(found.known.starts.values[row + 1])) for row in found.forms]
 
 
 def expected(several: list[str]) -> list[Token]:
@@ -42,7 +42,7 @@ def places(found: list[Token]) -> list[Token]:
 def test_arrays_say_what_python_says(several: list[str], chunk: int) -> None:
     found = TokenReader(chunk=chunk).read(several)
     assert places(as_tokens(found)) == places(expected(several))
-    assert found.known.hashes[found.forms].tolist() == [token_hash(token.text) for token in as_tokens(found)]
+    assert found.known.hashes.values[found.forms].tolist() == [token_hash(token.text) for token in as_tokens(found)]
 
 
 READER = TokenReader(remembered=50)

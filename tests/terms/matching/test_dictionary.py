@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.terms.matching.dictionary import PHRASES, DictionaryReport, Entry, TsvOptions, read_dictionary
+from fascicle.terms.matching.matcher import PHRASES, DictionaryReport, TsvOptions, read_dictionary
+from fascicle.terms.matching.names import Entry
 
 
 @pytest.fixture

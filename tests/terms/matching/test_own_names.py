@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.loading import load
-from fascicle.terms.matching.dictionary import Entry
 from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import ENGLISH_STOP_WORDS, OWN
+from fascicle.terms.matching.names import ENGLISH_STOP_WORDS, OWN, Entry
 
 WORDS = [
     "aspirin",

@@ -11,8 +11,8 @@ from fascicle.core.document import Document
 from fascicle.errors import ModelError
 from fascicle.runtime.finders import read_copy
 from fascicle.terms.finding import CombinedFinder
-from fascicle.terms.matching.dictionary import Entry, packed_copy, typed_names
-from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.matching.matcher import Matcher, WordReader, packed_copy, typed_names
+from fascicle.terms.matching.names import Entry
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 

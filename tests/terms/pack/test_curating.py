@@ -14,7 +14,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.curation.rules import Rule, read_rules, written
+from fascicle.terms.curation import Rule, read_rules, written
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Counts, Evidence, NameOfType, Proposal, ProposalSettings, proposals
 from fascicle.terms.terms import ConceptRecord, Name

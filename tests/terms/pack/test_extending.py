@@ -17,10 +17,10 @@ import fascicle
 from fascicle.core.document import Document
 from fascicle.errors import UsageError
 from fascicle.loading import load
-from fascicle.terms.curation.rules import Curation, Rule
+from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.extending import KeptRules, sources_of
-from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.export import KeptRules, sources_of
+from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
 from fascicle.verbs.linker import fit_folder

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.terms.keys.strategies import texts
 
-from fascicle.terms.keys.key import key
-from fascicle.terms.pack.keying import KeyReader
+from fascicle.terms.keys.key import KeyReader, key
 
 
 @given(names=st.lists(texts, max_size=12))

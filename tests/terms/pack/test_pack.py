@@ -30,7 +30,7 @@ from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.pack.arrays import dtype_of
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
 from fascicle.terms.pack.export import mention_changes
-from fascicle.terms.pack.manifest import FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.terms.pack.layout import FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.terms import ConceptRecord, Name

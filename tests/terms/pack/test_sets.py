@@ -14,7 +14,7 @@ from tests.support.packs import PARTS, REAL_PARTS, Sources, build_small, without
 from fascicle.core.document import Document
 from fascicle.loading import load
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
-from fascicle.terms.pack.manifest import SourceFacts
+from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
 from fascicle.terms.pack.verifying import verify

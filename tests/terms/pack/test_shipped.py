@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders import vocabularies
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
-from fascicle.terms.curation.rules import CURATION
+from fascicle.terms.curation import CURATION
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.recognising import PackRecogniser

@@ -13,7 +13,7 @@ from tests.support.packs import REAL_PARTS, RECORDS, Sources, build_small
 from tests.terms.pack.test_builder import SOURCES, Oracle
 
 from fascicle.core.document import Document
-from fascicle.terms.curation.rules import Curation, Rule
+from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.export import COLUMNS, changes, mention_changes, rows
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import lines as stats_lines

@@ -10,9 +10,9 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.settings.recognition import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.unsought import unsought
+from fascicle.terms.pack.why import unsought
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.sources.report import LostLabel, SourceReport
+from fascicle.terms.sources.drafts import LostLabel, SourceReport
 from fascicle.verbs.tasks.index_build import build_pack, write_left_out
 
 TABLE = """id\tname\tkind

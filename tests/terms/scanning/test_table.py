@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.terms.keys.forms import BREAK
-from fascicle.terms.keys.key import key
-from fascicle.terms.keys.reader import TokenReader
+from fascicle.terms.keys.key import TokenReader, key
 from fascicle.terms.keys.tokens import Token, tokens
 from fascicle.terms.scanning import building
-from fascicle.terms.scanning.building import build_table
-from fascicle.terms.scanning.layout import BITS, KEPT
+from fascicle.terms.scanning.building import BITS, KEPT, build_table
 from fascicle.terms.scanning.table import Table
 
 _WORDS = "il 2 tnf alpha β types II ü 中文 + 's x cats a-b IL2"
@@ -93,7 +91,7 @@ def test_a_name_of_many_tokens_is_found(folder: Path) -> None:
     table = opened(folder, keys_of([name, "wa wb wc"]))
     hits = table.find(TokenReader().read([f"a {name} b"]))
     assert (1, 300) in list(zip(hits.first.tolist(), hits.last.tolist(), strict=True))
-    assert table.longest == 300
+    assert table.layout.longest == 300
 
 
 def test_words_are_not_cut(folder: Path) -> None:

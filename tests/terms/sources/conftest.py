@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.drafts import ROWS, SourceReport
 from fascicle.terms.sources.reading import read_source
-from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord
 
 
@@ -38,7 +38,7 @@ def read_file(path: Path, reader: str, **settings: Any) -> Read:
     report = SourceReport()
     given = msgspec.convert({"path": str(path), "reader": reader, **settings}, SourceSettings)
     records = list(read_source(given, report=report))
-    assert report.accounted
+    assert report.rows == report.used + sum(report.losses[reason] for reason in ROWS)  # each row is accounted for
     assert report.records == len(records)
     assert report.names == sum(len(record.names) for record in records)
     return Read(records=records, report=report)

@@ -9,9 +9,8 @@ import pytest
 
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.packs import PackSettings, read_pack_settings
-from fascicle.terms.curation.rules import read_rules
-from fascicle.terms.sources.catalogue import READERS
-from fascicle.terms.sources.reading import check_source
+from fascicle.terms.curation import read_rules
+from fascicle.terms.sources.reading import READERS, check_source
 
 PACKS = Path(__file__).resolve().parents[3] / "packs"
 OPEN = re.compile(r"CC0-1\.0|CC-BY-[34]\.0|NCBI-PD|public domain|NLM terms for MeSH.*")

@@ -17,10 +17,8 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import SourceSettings, read_pack_settings
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.sources.catalogue import READERS, reader_named
-from fascicle.terms.sources.drafts import cleaned
-from fascicle.terms.sources.reading import check_hash, fitting, read_sources
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import SourceReport, cleaned
+from fascicle.terms.sources.reading import READERS, check_hash, fitting, read_sources, reader_named
 from fascicle.terms.terms import Name
 from fascicle.verbs.tasks.index_build import build_pack
 

@@ -21,9 +21,8 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
-from fascicle.terms.matching.dictionary import PHRASES, Entry, read_dictionary
-from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import RULES
+from fascicle.terms.matching.matcher import PHRASES, Matcher, read_dictionary
+from fascicle.terms.matching.names import RULES, Entry
 from fascicle.terms.overlaps import Match
 from fascicle.training.labelling.distant import (
     LABELS,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fascicle.core.mention import Mention
 from fascicle.core.wording import counted
 from fascicle.serving.curation.decisions import Decided, Item
-from fascicle.terms.curation.rules import Rule, written
+from fascicle.terms.curation import Rule, written
 
 
 @dataclass(kw_only=True)

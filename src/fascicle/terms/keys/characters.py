@@ -44,7 +44,8 @@ def folded(letter: str) -> str:
     kept: list[str] = []
     for part in parts:
         before = kept[-1] if kept else " "
-        if not unicodedata.combining(part) or unicodedata.combining(before) or _takes_marks(before):
+        takes_marks = before.isalpha() and not before.isascii()
+        if not unicodedata.combining(part) or unicodedata.combining(before) or takes_marks:
             kept.append(part)
     lone = not kept and letter[:1].isalnum()  # a Japanese voicing mark of half width is a letter where it stands alone
     return letter[0] if lone else "".join(kept)
@@ -97,10 +98,6 @@ def _part(character: str) -> str:
     return "" if _invisible(character) or _diacritic(character, category) else character
 
 
-def _takes_marks(letter: str) -> bool:
-    return letter.isalpha() and not letter.isascii()
-
-
 def _diacritic(character: str, category: str) -> bool:
     """True if a mark changes how a letter is written or sounds, but not which one it is; vowel signs are letters."""
     kind = unicodedata.combining(character)
@@ -109,12 +106,8 @@ def _diacritic(character: str, category: str) -> bool:
 
 def _invisible(character: str) -> bool:
     code = ord(character)
-    return unicodedata.category(character) == "Cf" or code in (0x34F, 0x17B4, 0x17B5) or _selects(code)
-
-
-def _selects(code: int) -> bool:
-    """True if a character is a variation selector."""
-    return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
+    selects = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x180B <= code <= 0x180F
+    return unicodedata.category(character) == "Cf" or code in (0x34F, 0x17B4, 0x17B5) or selects
 
 
 _CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")

@@ -196,6 +196,9 @@ class Forms:
 
     Attributes:
         texts: of all forms.
+        hashes: of each form.
+        starts: of the bytes of each form, and one past the last.
+        bytes: text of all forms.
         numerals: row of a Roman numeral of one letter -> that of its number.
         numbered: rows of the words that such a numeral follows.
         owner: row of the sign of a possessive.
@@ -207,11 +210,10 @@ class Forms:
         self._hash_of = hash_of
         self.texts: list[str] = []
         self._rows: dict[str, int] = {}
-        self._hashes = Column(np.uint64)
-        self._starts = Column(np.int64)
-        self._bytes = Column(np.uint8)
-        self._kinds = Column(np.uint8)
-        self._starts.append(0)
+        self.hashes = Column(np.uint64)
+        self.starts = Column(np.int64)
+        self.bytes = Column(np.uint8)
+        self.starts.append(0)
         self.row(BREAK)
         self.numerals = {self.row(text): self.row(single_numeral(text)) for text in "ivx"}
         self.numbered = np.array(sorted(self.row(word) for word in NUMBERED), dtype=np.int64)
@@ -229,25 +231,10 @@ class Forms:
             return known
         self._rows[text] = row = len(self.texts)
         self.texts.append(text)
-        self._hashes.append(self._hash_of(text))
-        self._bytes.extend(text.encode("utf-8", "surrogatepass"))
-        self._starts.append(len(self._bytes))
+        self.hashes.append(self._hash_of(text))
+        self.bytes.extend(text.encode("utf-8", "surrogatepass"))
+        self.starts.append(len(self.bytes))
         return row
-
-    @property
-    def hashes(self) -> Hashes:
-        """Hash of each form."""
-        return self._hashes.values
-
-    @property
-    def starts(self) -> Ints:
-        """Starts of the bytes of each form, and one past the last."""
-        return self._starts.values
-
-    @property
-    def bytes(self) -> NDArray[np.uint8]:
-        """Text of all forms."""
-        return self._bytes.values
 
 
 class Runs:

@@ -1,12 +1,20 @@
-"""Four keys of a name, from its exact spelling to the bag of its tokens."""
+"""Four keys of a name, from its exact spelling to the bag of its tokens, and the fast reader of tokens.
+
+The reader gives tokens of texts as arrays, the same tokens as of `tokens.tokens`. Runs of characters are hashed all at
+once, as sums of powers. Python code handles only new runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
 
+import numpy as np
+
+from fascicle.core.arrays import Bools, Ints, Ints32
 from fascicle.errors import UsageError
-from fascicle.terms.keys.characters import fold
+from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN, fold
+from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Codes, Folder, Forms, Hashes, Runs, points_of
 from fascicle.terms.keys.tokens import tokens
 
 NORMALISER: Final = "keys@1"  # a change of any key gives it a new name
@@ -63,3 +71,199 @@ def _canonical(surface: str) -> str:
 def _sorted(canonical: str) -> str:
     found = canonical.split(" ")
     return " ".join(sorted([text for text in found if text not in _UNORDERED] or found))
+
+
+_CHUNK: Final = 1 << 17  # characters that are read together: their arrays fit into the cache of a processor
+REMEMBERED: Final = 1 << 16  # runs
+_BASE: Final = 0x9E3779B97F4A7C55
+_BLANK_POINT: Final = ord(" ")
+
+
+class TokenArrays(NamedTuple):
+    """Tokens of texts, concatenated, with a token of `forms.BREAK` between each two texts.
+
+    Attributes:
+        starts: first character of each, where texts are joined by one character, ``[n]``.
+        ends: one past the last, with the marks on it, ``[n]``.
+        forms: row of its form, ``[n]``.
+        opens: whether no letter or digit is right before it, ``[n]``.
+        closes: whether none is right after it, ``[n]``.
+        known: the forms that these are rows of.
+    """
+
+    starts: Ints
+    ends: Ints
+    forms: Ints32
+    opens: Bools
+    closes: Bools
+    known: Forms
+
+
+class _Parts(NamedTuple):
+    starts: Ints
+    ends: Ints
+    parts: Ints32
+    opens: Bools
+    closes: Bools
+
+
+class TokenReader:
+    """Reads tokens, and caches known words up to a bound; so it is for one thread."""
+
+    def __init__(self, *, remembered: int = REMEMBERED, chunk: int = _CHUNK) -> None:
+        """Starts without words.
+
+        Args:
+            remembered: how many distinct runs are kept from one call to the next.
+            chunk: characters that are read together.
+        """
+        self._remembered = remembered
+        self._chunk = chunk
+        self._folder = Folder()
+        self._runs = Runs()
+        self._powers = _powers(_BASE, chunk)
+        self._inverses = _powers(pow(_BASE, -1, 1 << 64), chunk)
+
+    def read(self, texts: Sequence[str]) -> TokenArrays:
+        """Returns the tokens of texts."""
+        if len(self._runs) > self._remembered:
+            self._runs = Runs()
+        points = points_of(texts)
+        found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
+        if not found:
+            found = [self._read(points, 0)]
+        joined = found[0] if len(found) == 1 else _Parts._make(map(np.concatenate, zip(*found, strict=True)))
+        return self._in_context(self._without_possessives(joined))
+
+    def _read(self, points: Ints32, offset: int) -> _Parts:
+        """Returns the parts of all runs of a chunk, whatever their context is."""
+        folded = self._folder.fold(points)
+        starts, ends, signs = _runs(folded.codes)
+        rows = self._rows(folded.codes, starts, ends)
+        apart = np.ones(len(starts) + 1, dtype=bool)
+        apart[1:-1] = (starts[1:] != ends[:-1]) | signs[1:] | signs[:-1]
+        opens, closes = apart[:-1], apart[1:]
+        counts = self._runs.count.values[rows]
+        parts = self._runs.first.values[rows]
+        if (counts != 1).any():
+            run = np.repeat(np.arange(len(rows)), counts)
+            within = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
+            parts = parts[run] + within.astype(np.int32)
+            opens, closes = opens[run] & (within == 0), closes[run] & (within == counts[run] - 1)
+            ends = starts[run] + self._runs.end.values[parts]
+            starts = starts[run] + self._runs.start.values[parts]
+        starts, ends = _in_source(folded, starts, ends)
+        return _Parts(starts + offset, ends + offset, parts, opens, closes)
+
+    def _rows(self, codes: Ints32, starts: Ints, ends: Ints) -> Ints32:
+        """Returns the row of each run."""
+        if len(codes) > len(self._powers):
+            self._powers = _powers(_BASE, 2 * len(codes))
+            self._inverses = _powers(pow(_BASE, -1, 1 << 64), 2 * len(codes))
+        sums = np.zeros(len(codes) + 1, dtype=np.uint64)
+        np.cumsum(codes.astype(np.uint64) * self._powers[: len(codes)], out=sums[1:])
+        hashes = (sums[ends] - sums[starts]) * self._inverses[starts]
+        rows = self._runs.find(hashes)
+        missed = np.flatnonzero(rows < 0)
+        if len(missed):
+            new, first = np.unique(hashes[missed], return_index=True)
+            places = missed[first]
+            found = [codes[a:b] for a, b in zip(starts[places].tolist(), ends[places].tolist(), strict=True)]
+            self._runs.add(new, found)
+            rows[missed] = self._runs.find(hashes[missed])
+        return rows
+
+    def _without_possessives(self, found: _Parts) -> _Parts:
+        runs = self._runs
+        forms = runs.form.values[found.parts]
+        owners = np.flatnonzero(forms == runs.forms.owner)
+        if not len(owners):
+            return found
+        kept = np.ones(len(forms), dtype=bool)
+        done = 0
+        for at in owners.tolist():
+            before = found.parts[at - 1]
+            if at < done or at == 0 or runs.group.values[before] != LETTER:
+                continue
+            end = done = self._end_of_signs(forms, at)
+            if runs.hisses.values[before] or (at + 1 < len(forms) and forms[at + 1] == runs.forms.s):
+                kept[at:end] = False
+        return _Parts._make(column[kept] for column in found)
+
+    def _end_of_signs(self, forms: Ints32, at: int) -> int:
+        while at < len(forms) and forms[at] == self._runs.forms.owner:
+            at += 2 if at + 1 < len(forms) and forms[at + 1] == self._runs.forms.s else 1
+        return at
+
+    def _in_context(self, found: _Parts) -> TokenArrays:
+        """Returns the form of each part, given its neighbours."""
+        runs = self._runs
+        forms = runs.form.values[found.parts]
+        before_number = np.flatnonzero(runs.group.values[found.parts[1:]] == DIGIT)
+        forms[before_number] = runs.symbol.values[found.parts[before_number]]
+        for letter, number in runs.forms.numerals.items():
+            at = np.flatnonzero(forms == letter)
+            at = at[at > 0]
+            forms[at[np.isin(forms[at - 1], runs.forms.numbered)]] = number
+        return TokenArrays(found.starts, found.ends, forms, found.opens, found.closes, runs.forms)
+
+
+def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
+    """Returns where runs start and end, and which are signs."""
+    if not len(codes):
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, np.zeros(0, dtype=bool)
+    groups = (codes & GROUP).astype(np.uint8)
+    new = (groups[1:] != groups[:-1]) | (groups[1:] == SIGN)
+    borders = np.concatenate(([0], np.flatnonzero(new) + 1, [len(codes)]))
+    kinds = groups[borders[:-1]]
+    kept = kinds != BLANK
+    return borders[:-1][kept], borders[1:][kept], kinds[kept] == SIGN
+
+
+def _in_source(folded: Codes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    if folded.starts is None or folded.ends is None:
+        return starts, ends
+    return folded.starts[starts], folded.ends[ends - 1]
+
+
+def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:
+    """Yields chunks that end before a blank or a barrier; a longer one where there is none."""
+    start = 0
+    while start < len(points):
+        end = min(start + size, len(points))
+        while end < len(points):
+            last = points[max(start + 1, end - 1024) : end]
+            blanks = np.flatnonzero((last == _BLANK_POINT) | (last == BARRIER))
+            if len(blanks):
+                end = max(start + 1, end - 1024) + int(blanks[-1])
+                break
+            end = min(end + 1024, len(points))
+        yield start, end
+        start = end
+
+
+def _powers(base: int, count: int) -> Hashes:
+    powers = np.full(max(count, 1), base & ((1 << 64) - 1), dtype=np.uint64)
+    powers[0] = 1
+    return np.multiply.accumulate(powers)
+
+
+_REMEMBERED: Final = 1 << 18  # distinct words: vocabularies have more than texts
+
+
+class KeyReader:
+    """Computes keys of level 2; for one thread."""
+
+    def __init__(self) -> None:
+        """Starts without words."""
+        self._reader = TokenReader(remembered=_REMEMBERED)
+
+    def __call__(self, names: Sequence[str]) -> list[str]:
+        """Returns the key of each name, in their order; empty for one without anything visible."""
+        if not names:
+            return []
+        found = self._reader.read(names)
+        texts = found.known.texts
+        joined = " ".join([texts[form] for form in found.forms.tolist()])
+        return [key.strip(" ") for key in joined.split(BREAK)]

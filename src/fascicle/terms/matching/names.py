@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
+from fascicle.core.stream import batches
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.recognition import Case
 from fascicle.terms.keys.characters import is_symbol
-from fascicle.terms.matching.dictionary import Entry
-from fascicle.terms.portions import batches
 from fascicle.terms.scanning.table import Table
 from fascicle.text.segment import Segmenter
 
@@ -36,6 +35,18 @@ while who whom whose why will with within without would yet you your yours yours
 """
 # Function words: none is a name on its own.
 ENGLISH_STOP_WORDS: Final = frozenset(_ENGLISH.split())
+
+
+class Entry(NamedTuple):
+    """One name of a dictionary.
+
+    Attributes:
+        name: as written.
+        type: entity type; empty for a phrase that is known, but not of which type.
+    """
+
+    name: str
+    type: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

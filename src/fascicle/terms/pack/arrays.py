@@ -72,10 +72,7 @@ class StringsWriter:
 
     def add(self, content: bytes) -> int:
         """Adds one, and returns its number."""
-        self._waiting.append(content)
-        self.count += 1
-        if len(self._waiting) >= _BUFFER:
-            self.close()
+        self.extend([content])
         return self.count - 1
 
     def extend(self, contents: Sequence[bytes]) -> None:
@@ -234,6 +231,12 @@ def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints,
     return owners, places if values is None else values[places].astype(np.int64)
 
 
+def chunks(count: int, size: int = 1 << 14) -> Iterator[Ints]:
+    """Yields the numbers of so many rows in their order, some thousand at a time."""
+    for start in range(0, count, size):
+        yield np.arange(start, min(start + size, count))
+
+
 def grouped(owners: Array, count: int) -> tuple[Array, Array]:
     """Turns the owner of each row into the rows of each owner.
 
@@ -251,7 +254,6 @@ def grouped(owners: Array, count: int) -> tuple[Array, Array]:
 
 HASHES: Final = ".hashes.u4"
 ROWS: Final = ".rows.u4"
-_CHUNK: Final = 1 << 16
 Hasher = Callable[[Sequence[bytes]], Array]
 
 
@@ -279,9 +281,8 @@ class Lookup:
         """Creates the files for strings that `StringsWriter` wrote, and opens them."""
         strings = Strings.open(folder, name)
         hashes = np.empty(len(strings), dtype="<u4")
-        for start in range(0, len(strings), _CHUNK):
-            end = min(start + _CHUNK, len(strings))
-            hashes[start:end] = hasher([bytes(strings.raw(row)) for row in range(start, end)])
+        for some in chunks(len(strings)):
+            hashes[some] = hasher(list(map(bytes, strings.raws(some))))
         order = np.argsort(hashes, kind="stable").astype("<u4")
         write_array(folder / f"{name}{HASHES}", hashes[order])
         write_array(folder / f"{name}{ROWS}", order)

@@ -21,11 +21,11 @@ from msgspec import Meta
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.errors import InputError
 from fascicle.settings.base import PackName, Settings
-from fascicle.terms.curation.rules import UNTOUCHED, Decision, NameRow, Rule
+from fascicle.terms.curation import UNTOUCHED, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
-from fascicle.terms.pack.manifest import KIND, FileFacts, Manifest, SourceFacts, write_manifest
+from fascicle.terms.pack.layout import KIND, FileFacts, Manifest, SourceFacts, write_manifest
 from fascicle.terms.pack.merging import ConceptsWriter, Gathered, Merged, MergedName, Numbers, Records, gather, merged
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
@@ -128,33 +128,22 @@ def build(
         OutputError: the folder exists and may not be replaced, or cannot be written.
     """
     with atomic_folder(folder, kind=KIND, overwrite=overwrite) as place:
-        work = place / "work"
-        work.mkdir()
-        building = _Building(sources, settings, parts, told=told, place=place, work=work)
-        found = building.run()
-        shutil.rmtree(work)
-        made = write_manifest(place, msgspec.structs.replace(found, files=_files(place, told)))
+        found = _Building(sources, settings, parts, told=told, place=place).run()
+        files = {}
+        for number, path in enumerate(sorted(place.iterdir()), start=1):
+            files[path.name] = FileFacts.of(path)
+            told("files", number)
+        made = write_manifest(place, msgspec.structs.replace(found, files=files))
         finish(place)
         return made
-
-
-def _files(place: Path, told: Told) -> dict[str, FileFacts]:
-    found = {}
-    for number, path in enumerate(sorted(place.iterdir()), start=1):
-        found[path.name] = FileFacts.of(path)
-        told("files", number)
-    return found
 
 
 def _shown(concept: Merged) -> MergedName | None:
     """Returns the name to show: what a source states, the English label, another label, or the first name."""
 
     def rank(name: MergedName) -> int:
-        if name.surface == concept.label:
-            return 0
-        if name.kind != "label":
-            return 3
-        return 1 if name.language == "en" else 2
+        of_kind = 3 if name.kind != "label" else 1 if name.language == "en" else 2
+        return 0 if name.surface == concept.label else of_kind
 
     return min(concept.names, key=rank, default=None)
 
@@ -170,22 +159,16 @@ class _Building:
     """State of one build."""
 
     def __init__(
-        self,
-        sources: Sequence[PackSource],
-        settings: BuildSettings,
-        parts: Components,
-        *,
-        told: Told,
-        place: Path,
-        work: Path,
+        self, sources: Sequence[PackSource], settings: BuildSettings, parts: Components, *, told: Told, place: Path
     ) -> None:
         self._sources, self._settings, self._parts = sources, settings, parts
-        self._told, self._place, self._work = told, place, work
+        self._told, self._place, self._work = told, place, place / "work"
+        self._work.mkdir()
+        self._memory = settings.memory * _MIB
         self._names = [source.facts.name for source in sources]
-        self._spills = {
-            table: SortedSpill(work / table, memory=settings.memory * _MIB) for table in (layout.ACTIVE, layout.SILENT)
-        }
-        self._concepts = ConceptsWriter(place, work)
+        tables = (layout.ACTIVE, layout.SILENT)
+        self._spills = {table: SortedSpill(self._work / table, memory=self._memory) for table in tables}
+        self._concepts = ConceptsWriter(place, self._work)
         self._languages = Numbers[str]("languages", most=1 << 8)
         self._rules = Numbers[str]("rules of curation", most=layout.NONE, first=[""])
         self._used: set[int] = set()
@@ -197,7 +180,7 @@ class _Building:
         gathered = gather(
             [(one.facts.name, None if one.adds else one.facts.type, one.records) for one in self._sources],
             self._work / "records",
-            memory=self._settings.memory * _MIB,
+            memory=self._memory,
             watch=self._told,
         )
         for concept in merged(gathered):
@@ -211,6 +194,7 @@ class _Building:
         self._write_rules()
         found = self._manifest(gathered, concepts)
         counts = write_sets(self._place, Pack(self._place, found))
+        shutil.rmtree(self._work)
         return msgspec.structs.replace(found, counts={**found.counts, **counts})
 
     def _add(self, concept: Merged) -> None:
@@ -263,7 +247,7 @@ class _Building:
         flags |= 0 if any(decision.match for decision in counted) else layout.OFF
         flags |= layout.PREFERRED if any(decision.preferred for decision in counted) else 0
         flags |= 0 if left else layout.DROPPED
-        numbers = sorted({rule for decision in said.values() for rule in decision[4:] if rule is not None})
+        numbers = sorted({rule for decision in said.values() for rule in decision.rules})
         self._used.update(numbers)
         return flags, left or name.sources, self._rules.of("; ".join(_text(curation.rules[rule]) for rule in numbers))
 
@@ -290,8 +274,7 @@ class _Building:
             self._counts["rules of curation"] = len(self._parts.curation.rules)
             self._counts["rules of curation that decide nothing"] = len(self._parts.curation.rules) - len(self._used)
         rules = StringsWriter(self._place, layout.RULES)
-        for rule in self._rules.values():
-            rules.add(rule.encode())
+        rules.extend([rule.encode() for rule in self._rules.values()])
         rules.close()
 
     def _manifest(self, gathered: Gathered, concepts: int) -> Manifest:

@@ -20,11 +20,10 @@ from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import BYTES, OFFSETS, Strings, mapped, spread
-from fascicle.terms.pack.layout import ACTIVE, in_table
-from fascicle.terms.pack.manifest import FORMAT, WORDING, Manifest
+from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, mapped, spread
+from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, Manifest, in_table
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.scanning.layout import open_arrays
+from fascicle.terms.scanning.building import open_arrays
 from fascicle.terms.terms import ShortTerm
 
 _SURFACES: Final = in_table(ACTIVE, layout.SURFACES)
@@ -54,6 +53,8 @@ class CarriedPack:
 
     Attributes:
         manifest: of the pack that it was taken from.
+        full_name: name and hash of that pack.
+        types: names of types, by number.
         table: the file by which texts are scanned.
         type_rows: the number of the type of each concept.
         concept: the row of the concept of each term.
@@ -73,6 +74,7 @@ class CarriedPack:
         path = folder / file
         try:
             self.manifest = read_described(path, Manifest, WORDING, format=FORMAT)
+            self.full_name, self.types = self.manifest.full_name, self.manifest.types
             self.table = folder / f"{file}.{layout.TABLE}"
             keys = open_arrays(self.table)[0].names
             self.type_rows = mapped(folder / f"{file}.{layout.TYPE}")
@@ -94,33 +96,19 @@ class CarriedPack:
     def _fits(self, keys: int) -> bool:
         """True if every number is a valid row."""
         terms = len(self.concept)
-        limits = (
-            (self.concept, len(self.type_rows)),
-            (self._surface, len(self._surfaces)),
-            (self.type_rows, len(self.types)),
-        )
-        lists = ((self._starts, terms), (self._surfaces.offsets, len(self._surfaces.content)))
+        rows = (self.concept, self._surface, self.type_rows)
+        limits = zip(rows, (len(self.type_rows), len(self._surfaces), len(self.types)), strict=True)
         return (
             {len(self._surface), len(self._flags), len(self.prior)} == {terms}
-            and len(self._starts) == keys + 1
-            and all(len(at) and int(at[-1]) == end and bool(np.all(at[:-1] <= at[1:])) for at, end in lists)
+            and Lists(self._starts, self.concept).fits(keys)
+            and Lists(self._surfaces.offsets, self._surfaces.content).fits(len(self._surfaces))
             and not np.any((self._flags & layout.CASE) > max(CasePolicy))
-            and all(not len(rows) or int(rows.max()) < limit for rows, limit in limits)
+            and all(not len(one) or int(one.max()) < limit for one, limit in limits)
         )
 
     def __len__(self) -> int:
         """Returns the number of terms."""
         return len(self.concept)
-
-    @property
-    def full_name(self) -> str:
-        """Name and hash of the pack that it was taken from."""
-        return self.manifest.full_name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Names of types, by number."""
-        return self.manifest.types
 
     @property
     def active(self) -> CarriedPack:
@@ -146,3 +134,6 @@ class CarriedPack:
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         """Returns no events, for a model stores no links."""
         return [()] * len(documents)
+
+
+AnyPack = Pack | CarriedPack

@@ -1,27 +1,117 @@
-"""Differences between two packs, and their effect on texts: mentions that are added, lost, or get another link."""
+"""Content of a pack as sources of a new pack and as a table, and differences between two packs.
+
+The differences in mentions are those in texts: mentions that are added, lost, or get another link.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import Any, Final, Literal, TypeVar
+from functools import partial
+from heapq import merge
+from itertools import groupby, islice, repeat
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 import numpy as np
 
+from fascicle.core.arrays import Bools
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.manifest import damage_as_error
+from fascicle.terms.pack.arrays import chunks
+from fascicle.terms.pack.builder import PackSource
+from fascicle.terms.pack.layout import Names, damage_as_error
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.terms import NAME_KINDS, REFERS
+from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
+
+_LABEL_OF_OWN: Final = Decision(preferred=True)
+
+
+def sources_of(pack: Pack) -> list[PackSource]:
+    """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
+    return [
+        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
+        for number, facts in enumerate(pack.manifest.sources)
+    ]
+
+
+def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
+    """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
+    has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
+    first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
+    for rows in chunks(len(pack)):
+        names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
+        for table in (pack.active, pack.silent):
+            _add(names, pack, table, rows[[0, -1]].tolist(), has)
+        for row in sorted(names):
+            whole = bool(first[pack.set_rows[row]])
+            yield _record(pack, row, tuple(names[row]), whole=whole)
+
+
+def _add(names: dict[int, list[Name]], pack: Pack, table: Names, ends: list[int], has: Bools) -> None:
+    """Adds the names of a source to those of the concepts from the first row to the last."""
+    _, terms = table.of_concept.take(np.arange(ends[0], ends[1] + 1))
+    terms = terms[has[table.sources[terms]]]
+    surfaces = table.surfaces.take(table.surface[terms])
+    languages, kinds = pack.manifest.languages, NAME_KINDS
+    columns = (table.concept[terms].tolist(), surfaces, table.kind[terms].tolist(), table.language[terms].tolist())
+    for row, surface, kind, language in zip(*columns, strict=True):
+        names.setdefault(row, []).append(Name(surface, kinds[kind], languages[language]))
+
+
+def _record(pack: Pack, row: int, names: tuple[Name, ...], *, whole: bool) -> ConceptRecord:
+    if not whole:
+        return ConceptRecord(curie=pack.curie(row), type=pack.types[pack.type_rows[row]], names=names)
+    concept = pack.concept_at(row)
+    known = {name: getattr(concept, name) for name in ConceptRecord.__struct_fields__ if hasattr(concept, name)}
+    known["label"] = concept.label if pack.label_rows[row] != layout.NONE else ""
+    return ConceptRecord(**known, names=names, parents=pack.parents(concept.curie))
+
+
+class KeptRules:
+    """Rules that decided about the names of a pack; labels of other sources always stay searchable.
+
+    Attributes:
+        rules: as the pack records them; rules that decided together are one rule.
+    """
+
+    def __init__(self, pack: Pack) -> None:
+        """Sets the open pack."""
+        self._pack = pack
+        self.rules = tuple(Rule(action=cast(Action, pack.rules[row])) for row in range(1, len(pack.rules)))
+        self._own: set[tuple[str, str]] = set()
+        self._known: dict[tuple[str, str], Decision] = {}
+        for table in (pack.active, pack.silent):
+            for term, rule in zip(*(column.tolist() for column in table.ruled), strict=True):
+                told = pack.term(table, term)
+                flags = int(table.flags[term])
+                self._known[told.surface, told.concept] = Decision(
+                    keep=not flags & layout.DROPPED,
+                    match=not told.off,
+                    case=cast(Case, told.case.name),
+                    preferred=bool(flags & layout.PREFERRED),
+                    rules=(rule - 1,) if rule else (),
+                )
+
+    def see(self, record: ConceptRecord) -> None:
+        """Collects the labels of a record of another source; of a new concept without a label, its first name."""
+        labels = [name for name in record.names if name.kind == "label"]
+        if not labels and record.names and self._pack.concept_rows([record.curie])[0] < 0:
+            labels = [record.names[0]]
+        self._own.update((name.surface, record.curie) for name in labels)
+
+    def decide(self, row: NameRow) -> Decision:
+        """Returns the decision about a name."""
+        name = (row.surface, row.concept)
+        return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
+
 
 Kind = Literal["added", "removed", "changed"]
 V = TypeVar("V")
-_CHUNK = 1 << 14
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,10 +148,10 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
     Raises:
         PackError: one of them has values that cannot be.
     """
-    for curie, concept, other in _walk(_concepts(first), _concepts(second)):
+    for curie, concept, other in _walk(*(_undamaged(one, _concepts(one)) for one in (first, second))):
         if (told := _told(concept, other)) is not None:
             yield Change(change=told[0], what="concept", concept=curie, before=told[1], after=told[2])
-    for _, terms, others in _walk(_terms(first), _terms(second)):
+    for _, terms, others in _walk(*(_undamaged(one, _terms(one)) for one in (first, second))):
         terms, others = terms or {}, others or {}
         for which in sorted({**terms, **others}):
             if (told := _told(terms.get(which), others.get(which))) is not None:
@@ -86,25 +176,22 @@ def _shown(values: dict[str, str], names: Any) -> str:
 
 def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
     """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
-    one, other = next(first, None), next(second, None)
-    while one is not None or other is not None:
-        if other is None or (one is not None and one[0].encode() < other[0].encode()):
-            assert one is not None
-            yield one[0], one[1], None
-            one = next(first, None)
-        elif one is None or other[0].encode() < one[0].encode():
-            yield other[0], None, other[1]
-            other = next(second, None)
-        else:
-            yield one[0], one[1], other[1]
-            one, other = next(first, None), next(second, None)
+    both = merge(zip(first, repeat(0)), zip(second, repeat(1)), key=lambda one: one[0][0].encode())
+    for key, found in groupby(both, key=lambda one: one[0][0]):
+        values = {side: value for (_, value), side in found}
+        yield key, values.get(0), values.get(1)
+
+
+def _undamaged(pack: Pack, items: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V]]:
+    """Yields what is read from a pack; impossible values in its files are its damage."""
+    with damage_as_error(pack.folder):
+        yield from items
 
 
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
-    with damage_as_error(pack.folder):
-        for row in range(len(pack)):
-            concept = pack.concept_at(row)
-            yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+    for row in range(len(pack)):
+        concept = pack.concept_at(row)
+        yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
 
 
 def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
@@ -123,14 +210,8 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """Yields the terms of each key: surface, concept and language -> their other fields."""
-    with damage_as_error(pack.folder):
-        yield from _grouped(pack)
-
-
-def _grouped(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     names, languages = pack.active, pack.manifest.languages
-    for start in range(0, len(names.keys.strings), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(names.keys.strings)))
+    for rows in chunks(len(names.keys.strings)):
         places, terms = names.of_key_rows(rows)
         keys = names.keys.strings.take(rows)
         surfaces = names.surfaces.take(names.surface[terms])

@@ -1,10 +1,38 @@
-"""Names and meanings of the files of a pack, for its writer and its reader."""
+"""Files of a pack: their names and meanings, the manifest with the checks at opening, and the tables of names."""
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final, Self
 
 import msgspec
+import numpy as np
+from msgspec import Meta
+
+from fascicle.core.arrays import Ints
+from fascicle.core.files import intact
+from fascicle.core.files.owned import file_facts
+from fascicle.errors import FormatError, PackError
+from fascicle.settings.base import Settings
+from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.vocabularies import PACK
+from fascicle.terms.pack.arrays import (
+    BYTES,
+    HASHES,
+    OFFSETS,
+    ROWS,
+    Array,
+    Lists,
+    Lookup,
+    Strings,
+    dtype_of,
+    mapped,
+    spread,
+)
+from fascicle.terms.scanning.building import open_arrays
 
 NONE: Final = (1 << 32) - 1  # in place of a number of a row
 LIMIT: Final = 1 << 31  # rows of names that a pack can have; the bit above says which table a label is in
@@ -67,3 +95,304 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 def in_table(table: str, name: str) -> str:
     """Returns the name of a file of one of the two tables."""
     return f"{table}.{name}"
+
+
+class Names:
+    """Table of names. A term is a name of a concept in one language; terms are sorted by key, surface and concept.
+
+    All columns are arrays over terms, mapped from the files.
+
+    Attributes:
+        table: `layout.ACTIVE` or `layout.SILENT`.
+        keys: rows of keys.
+        surfaces: names as the sources write them.
+        starts: of each key its first term, and the number of terms at the end.
+        concept: row of the concept.
+        surface: row of the surface.
+        kind: number in `NAME_KINDS`.
+        language: number in the manifest.
+        flags: see `layout`.
+        sources: number of the set of sources in the manifest.
+        prior: probability that the name means the concept where it occurs in a text.
+        of_concept: the terms of each concept.
+        ruled: terms that a rule of curation touched, and the number of the rule.
+    """
+
+    def __init__(self, folder: Path, table: str) -> None:
+        """Maps the files."""
+        self.table = table
+        self.keys = _keys(folder, table)
+        self.surfaces = Strings.open(folder, in_table(table, SURFACES))
+        self.starts = mapped(folder / in_table(table, STARTS))
+        self.concept, self.surface, self.kind, self.language, self.flags, self.sources, self.prior = (
+            mapped(folder / in_table(table, name)) for name in COLUMNS
+        )
+        self.of_concept = Lists(*(mapped(folder / in_table(table, name)) for name in OF_CONCEPT))
+        terms, rules = (mapped(folder / in_table(table, name)) for name in RULED)
+        self.ruled: tuple[Array, Array] = (terms, rules)
+
+    def __len__(self) -> int:
+        """Returns the number of terms."""
+        return len(self.concept)
+
+    def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Returns the terms of keys.
+
+        Args:
+            rows: of keys, such as the scan gives them.
+
+        Returns:
+            For each term the place in ``rows`` of its key, and the term.
+        """
+        ends = self.starts[rows + 1].astype(np.int64)
+        if ends.max(initial=0) > len(self):
+            raise IndexError("a key has terms that are not there")
+        return spread(self.starts[rows].astype(np.int64), ends)
+
+    def of_keys(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
+        """Returns the terms of keys that may be there.
+
+        Args:
+            keys: any strings.
+
+        Returns:
+            For each term the place in ``keys`` of its key, and the term.
+        """
+        rows = self.keys.find(keys)
+        known = np.flatnonzero(rows >= 0)
+        places, terms = self.of_key_rows(rows[known])
+        return known[places], terms
+
+    def rule_of(self, term: int) -> int:
+        """Returns the number of the rule of curation that touched a term; 0 for none."""
+        at = int(np.searchsorted(self.ruled[0], term))
+        return int(self.ruled[1][at]) if at < len(self.ruled[0]) and self.ruled[0][at] == term else 0
+
+
+def _keys(folder: Path, table: str) -> Lookup:
+    """Returns rows of keys; those that are found in texts lie in the table of tokens."""
+    name = in_table(table, KEYS)
+    if table == SILENT:
+        return Lookup.open(folder, name)
+    place = folder / TABLE
+    try:
+        _, arrays = open_arrays(place)
+    except (FormatError, ValueError):
+        said = "is no table of tokens that this release reads; build the pack again with fascicle index build"
+        raise pack_error(place, f"{place} {said}") from None
+    return Lookup.open(folder, name, strings=Strings(arrays["keys"], arrays["starts"]))
+
+
+FORMAT: Final = 1
+KIND: Final = "pack"  # of the folder
+_SHOWN: Final = 12  # characters of the hash in the name
+WORDING: Final = Wording(
+    broken="is not the manifest of a term pack",
+    repair="copy the pack again, or build it with fascicle index build",
+    renew="build it again with fascicle index build",
+    version="pack format",
+    error=PackError,
+)
+
+
+class SourceFacts(Settings, frozen=True, kw_only=True):
+    """Facts about one source of a pack.
+
+    Attributes:
+        name: by which terms name it.
+        type: of its concepts that have no other.
+        sha256: of its files.
+        date: of the data.
+        reader: that read it.
+        url: where it is from.
+        licence: of the data.
+        attribution: text that the licence requires.
+        counts: what was read, and what was left out for which reason.
+    """
+
+    name: str
+    type: str = ""
+    sha256: tuple[str, ...] = ()
+    date: str = ""
+    reader: str = ""
+    url: str = ""
+    licence: str = ""
+    attribution: str = ""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class FileFacts(Settings, frozen=True, kw_only=True):
+    """Size and hash of one file of a pack or of a linker.
+
+    Attributes:
+        size: bytes.
+        sha256: of the content.
+    """
+
+    size: Annotated[int, Meta(ge=0)]
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Returns size and hash of a file, which is read once."""
+        size, sha256 = file_facts(path)
+        return cls(size=size, sha256=sha256)
+
+
+class Manifest(Settings, frozen=True, kw_only=True):
+    """Manifest of a pack.
+
+    Attributes:
+        format: version of the files.
+        name: that its builder gave it.
+        hash: of everything that the pack holds: of this manifest with an empty hash, which has the hashes of all files.
+        normaliser: version of the keys.
+        sources: in the order of their rank.
+        sets: combinations of sources, as numbers of sources; terms and concepts refer to these sets.
+        types: names of types, by number.
+        languages: codes of languages, by number.
+        ranks: ranks of taxa, by number; the first is empty.
+        counts: of concepts and terms, and of what was left out for which reason.
+        files: all files but this one.
+    """
+
+    format: int = FORMAT
+    name: str
+    hash: str = ""
+    normaliser: str
+    sources: tuple[SourceFacts, ...]
+    sets: tuple[tuple[int, ...], ...]
+    types: tuple[str, ...]
+    languages: tuple[str, ...]
+    ranks: tuple[str, ...]
+    counts: dict[str, int]
+    files: dict[str, FileFacts]
+
+    @property
+    def full_name(self) -> str:
+        """Name with the beginning of the hash: two packs of one full name are equal."""
+        return f"{self.name}+{self.hash[:_SHOWN]}"
+
+
+def first_changed(folder: Path, files: Mapping[str, FileFacts]) -> str | None:
+    """Returns the name of the first file that differs from the manifest; see `intact.first_changed`."""
+    return intact.first_changed(folder, {name: (facts.size, facts.sha256) for name, facts in files.items()})
+
+
+def _content_hash(manifest: Manifest) -> str:
+    """Returns the hash that a manifest should have."""
+    bare = msgspec.structs.replace(manifest, hash="")
+    return hashlib.sha256(msgspec.json.encode(bare, order="deterministic")).hexdigest()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """Writes the manifest with its hash; returns it."""
+    return write_described(folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest)))
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Reads the manifest of a pack.
+
+    Raises:
+        PackError: there is none, it is damaged, or of another format.
+    """
+    path = folder / PACK
+    if not path.is_file():
+        said = f"there is no term pack at {folder}; give a folder that fascicle index build wrote"
+        raise pack_error(folder, said, "not-found")
+    return read_described(path, Manifest, WORDING, format=FORMAT)
+
+
+_AGAIN: Final = "build it again with fascicle index build, or copy it again"
+
+
+def pack_error(place: Path, said: str, code: str = "damaged") -> PackError:
+    """Returns the error for a file or a folder that cannot be used; by default it is not as it was written."""
+    return PackError(said, file=str(place), code=code)
+
+
+def check_normaliser(folder: Path, manifest: Manifest, normaliser: str) -> None:
+    """Raises an error for a pack with keys of another normaliser version.
+
+    Raises:
+        PackError: its keys are of another version.
+    """
+    if manifest.normaliser != normaliser:
+        raise pack_error(
+            folder,
+            f"{folder} has keys of the normaliser {manifest.normaliser}, and this release has {normaliser}: build it "
+            f"again with fascicle index build SOURCES -o {folder} --overwrite",
+            "version",
+        )
+
+
+def check_files(folder: Path, manifest: Manifest) -> None:
+    """Raises an error for a pack whose manifest was changed, or whose files are missing or were changed.
+
+    Raises:
+        PackError: the manifest or a file was changed, or a file is missing.
+    """
+    if _content_hash(manifest) != manifest.hash:
+        raise pack_error(folder, f"the manifest of {folder} was changed; {_AGAIN}")
+    for name, facts in manifest.files.items():
+        if not name.isprintable() or "/" in name or "\\" in name or name.startswith("."):
+            raise PackError(f"the manifest of {folder} names a file elsewhere, {name!r}; {_AGAIN}", file=str(folder))
+        place = folder / name
+        if not place.is_file():  # nor a pipe, which would wait for a writer
+            raise pack_error(folder, f"{folder} has no file {name!r}; {_AGAIN}")
+        if (size := place.stat().st_size) != facts.size:
+            raise pack_error(place, f"{place} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}")
+    sizes = {name: facts.size for name, facts in manifest.files.items()}
+    for name, expected in _expected(sizes):
+        if sizes.get(name) != expected * dtype_of(name).itemsize:
+            raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
+    if changed := first_changed(folder, manifest.files):
+        raise pack_error(folder / changed, f"{folder / changed} was changed after the pack was built; {_AGAIN}")
+
+
+@contextmanager
+def damage_as_error(folder: Path) -> Iterator[None]:
+    """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
+
+    Raises:
+        PackError: a value leads outside the files.
+    """
+    try:
+        yield
+    except (IndexError, ValueError, msgspec.MsgspecError):
+        said = f"{folder} has values that cannot be; fascicle index verify says where, and {_AGAIN}"
+        raise pack_error(folder, said) from None
+
+
+def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Yields how many values each file must have, as far as it follows from the sizes of others."""
+
+    def count(name: str) -> int:
+        return sizes.get(name, 0) // dtype_of(name).itemsize
+
+    concepts = count(TYPE)
+    for name in (FACTS, CURIES):
+        yield f"{name}{OFFSETS}", concepts + 1
+    for end in (HASHES, ROWS):
+        yield f"{CURIES}{end}", concepts
+    for name in CONCEPT_COLUMNS:
+        yield name, concepts
+    if LEAD in sizes:
+        yield LEAD, concepts
+    for starts, rows in (PARENTS, CHILDREN):
+        yield starts, concepts + 1
+        yield rows, count(PARENTS[1])
+    for name in (TAXA, RULES):
+        yield f"{name}{BYTES}", count(f"{name}{BYTES}")
+        yield f"{name}{OFFSETS}", max(count(f"{name}{OFFSETS}"), 2)
+    for table in (ACTIVE, SILENT):
+        own = {name: in_table(table, name) for name in (*COLUMNS, *RULED, *OF_CONCEPT)}
+        terms, keys = count(own[CONCEPT]), count(in_table(table, KEYS) + ROWS)
+        yield from ((own[name], terms) for name in COLUMNS)
+        yield own[OF_CONCEPT[0]], concepts + 1
+        yield own[OF_CONCEPT[1]], terms
+        yield own[RULED[1]], count(own[RULED[0]])
+        yield in_table(table, STARTS), keys + 1
+        yield in_table(table, KEYS) + HASHES, keys
+        if table == SILENT:
+            yield in_table(table, KEYS) + OFFSETS, keys + 1

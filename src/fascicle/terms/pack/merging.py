@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,7 +16,17 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.errors import InputError
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, Strings, StringsWriter, grouped, mapped, write_array
+from fascicle.terms.pack.arrays import (
+    Array,
+    ColumnWriter,
+    Lookup,
+    Strings,
+    StringsWriter,
+    chunks,
+    grouped,
+    mapped,
+    write_array,
+)
 from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
@@ -140,12 +151,8 @@ def merged(found: Gathered) -> Iterator[Merged]:
 
 def _grouped(batches: Iterable[list[bytes]]) -> Iterator[tuple[bytes, list[bytes]]]:
     """Yields the CURIE of each concept, and its rows."""
-    for curie, rows in groupby((row for batch in batches for row in batch), key=_curie):
+    for curie, rows in groupby(chain.from_iterable(batches), key=lambda row: row[: row.index(b"\0")]):
         yield curie, list(rows)
-
-
-def _curie(row: bytes) -> bytes:
-    return row[: row.index(b"\0")]
 
 
 def _read(row: bytes) -> tuple[int, ConceptRecord]:
@@ -183,25 +190,17 @@ def _same_as_named(spill: SortedSpill) -> set[bytes]:
 def _merge(said: Sequence[tuple[int, ConceptRecord]]) -> Merged:
     records = [record for _, record in said]
     naming = [source for source, record in said if record.names]
+    first = ("type", "taxon", "rank", "definition", "label")  # that is not empty
+    fields: dict[str, Any] = {name: next(filter(None, map(attrgetter(name), records)), "") for name in first}
+    for name in ("parents", "replaced_by", "references"):
+        fields[name] = tuple(dict.fromkeys(chain.from_iterable(map(attrgetter(name), records))))
     return Merged(
         curie=records[0].curie,
-        type=_first(one.type for one in records),
         names=_names(said),
         sources=tuple(dict.fromkeys(naming or (source for source, _ in said))),
-        taxon=_first(one.taxon for one in records),
-        rank=_first(one.rank for one in records),
-        parents=tuple(dict.fromkeys(parent for one in records for parent in one.parents)),
         obsolete=any(one.obsolete for one in records),
-        replaced_by=tuple(dict.fromkeys(curie for one in records for curie in one.replaced_by)),
-        definition=_first(one.definition for one in records),
-        references=tuple(dict.fromkeys(cross for one in records for cross in one.references)),
-        label=_first(one.label for one in records),
+        **fields,
     )
-
-
-def _first(values: Iterable[str]) -> str:
-    """Returns the first value that is not empty."""
-    return next(filter(None, values), "")
 
 
 def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
@@ -225,7 +224,6 @@ def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
     )
 
 
-_CHUNK: Final = 1 << 16
 T = TypeVar("T")
 
 
@@ -307,16 +305,13 @@ class ConceptsWriter:
         for strings in (self._curies, self._facts, self._parents):
             strings.close()
         taxa = StringsWriter(self._folder, layout.TAXA)
-        for taxon in self._taxa.values():
-            taxa.add(taxon.encode())
+        taxa.extend([taxon.encode() for taxon in self._taxa.values()])
         taxa.close()
         count = self._curies.count
         lookup = Lookup.write(self._folder, layout.CURIES)
         children, parents = _edges(lookup, Strings.open(self._work, "parents"), mapped(self._work / "children.u4"))
-        counts["parents"], counts["parents that are no concept of the pack"] = (
-            len(parents),
-            self._parents.count - len(parents),
-        )
+        counts["parents"] = len(parents)
+        counts["parents that are no concept of the pack"] = self._parents.count - len(parents)
         for places, owners, others in ((layout.PARENTS, children, parents), (layout.CHILDREN, parents, children)):
             starts, order = grouped(owners, count)
             write_array(self._folder / places[0], starts)
@@ -337,8 +332,7 @@ def _facts(concept: Merged) -> bytes:
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
     """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
     found = [np.empty(0, dtype=np.int64)]
-    for start in range(0, len(parents), _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, len(parents)))
+    for rows in chunks(len(parents)):
         above = lookup.find(parents.take(rows))
         known = above >= 0
         found.append((children[rows[known]].astype(np.int64) << 32) | above[known])

@@ -21,8 +21,7 @@ from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, mapped, shortest, spread
-from fascicle.terms.pack.manifest import Manifest, check_files, check_normaliser, read_manifest
-from fascicle.terms.pack.tables import Names
+from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, read_manifest
 from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
 
 
@@ -135,6 +134,9 @@ class Pack:
     Attributes:
         folder: where it is.
         manifest: of the pack.
+        full_name: name and hash; see `Manifest.full_name`.
+        types: names of types, by number.
+        table: file of the table by which texts are scanned for the keys of `active`.
         active: the terms that are found.
         silent: the terms that are kept out.
         curies: rows of concepts.
@@ -143,7 +145,8 @@ class Pack:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         """Maps the files, which must be those of the manifest."""
         self.folder, self.manifest = folder, manifest
-        self.active, self.silent = Names.both(folder)
+        self.full_name, self.types, self.table = manifest.full_name, manifest.types, folder / layout.TABLE
+        self.active, self.silent = (Names(folder, table) for table in (layout.ACTIVE, layout.SILENT))
         self.curies = Lookup.open(folder, layout.CURIES)
         self.label_rows, self.type_rows, self.taxon_rows, self.rank_rows, self.flag_rows, self.set_rows = (
             mapped(folder / name) for name in layout.CONCEPT_COLUMNS
@@ -176,21 +179,6 @@ class Pack:
     def __len__(self) -> int:
         """Returns the number of concepts."""
         return len(self.type_rows)
-
-    @property
-    def full_name(self) -> str:
-        """Name and hash; see `Manifest.full_name`."""
-        return self.manifest.full_name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Names of types, by number."""
-        return self.manifest.types
-
-    @property
-    def table(self) -> Path:
-        """File of the table by which texts are scanned for the keys of `active`."""
-        return self.folder / layout.TABLE
 
     def rows(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """Returns the terms of keys, without those that are excluded.

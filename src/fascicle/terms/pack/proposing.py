@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention, Span, overlaps
+from fascicle.core.stream import portions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
 from fascicle.settings.recognition import RecognitionSettings
-from fascicle.terms.curation.rules import Action, Case, Rule
+from fascicle.terms.curation import Action, Case, Rule
 from fascicle.terms.keys.characters import CasePolicy, fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, Term
 from fascicle.terms.pack.priors import common_words
-from fascicle.terms.portions import portions
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.sources.curies import curie as curie_of
 
@@ -96,7 +96,7 @@ class Evidence:
         """
         self._pack = pack
         self._recogniser = PackRecogniser({_SOURCE: pack}, settings=settings)
-        self._explained: dict[str, list[tuple[NameOfType, int]]] = {}
+        self._names = lru_cache(maxsize=_REMEMBERED)(self._names_of)
         self._canonical = _canonical_names()
         self.counts: dict[NameOfType, Counts] = {}
 
@@ -151,23 +151,16 @@ class Evidence:
                             of_name.score = max(of_name.score, mention.score or 0.0)
                             yield _Found(document, mention, of_name, level)
 
-    def _names(self, text: str) -> list[tuple[NameOfType, int]]:
+    def _names_of(self, text: str) -> list[tuple[NameOfType, int]]:
         """Returns the names that a surface may mean, and the strictest case policy that it fits of each."""
-        known = self._explained.get(text)
-        if known is None:
-            if len(self._explained) >= _REMEMBERED:
-                self._explained.clear()
-            known = self._explained[text] = list(dict.fromkeys(self._explain(text)))
-        return known
-
-    def _explain(self, text: str) -> Iterator[tuple[NameOfType, int]]:
-        pack = self._pack
+        pack, found = self._pack, dict[tuple[NameOfType, int], None]()
         for row in pack.rows([key(text, 2)])[1].tolist():
             term = pack.term(pack.active, row)
             if not term.off and fits(text, term.surface, term.case):
                 kind = pack.types[int(pack.type_rows[int(pack.active.concept[row])])]
                 level = max(policy for policy in LEVELS if fits(text, term.surface, policy))
-                yield NameOfType(term.surface, kind), level
+                found[NameOfType(term.surface, kind), level] = None
+        return list(found)
 
 
 def _watched(documents: Iterable[Document], annotated: set[str]) -> Iterator[Document]:

@@ -8,7 +8,7 @@ one vocabulary into one set is not taken: it is a conflict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,14 +17,14 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, write_array
+from fascicle.terms.pack.arrays import Array, chunks, write_array
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
 MATCH, LABEL, REFERENCE = range(3)
-_CHUNK: Final = 1 << 14  # concepts
 _UNKNOWN: Final = -1
+References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
 
 
 class Edge(NamedTuple):
@@ -143,7 +143,7 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
 
 def _said(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
-    table = np.array(list(_matches(pack)), dtype=np.int64).reshape(-1, 4)
+    table = np.array([(*edge, True) for edge in edges_of(pack, _matches)], dtype=np.int64).reshape(-1, 4)
     rows, others = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
     _, places, counts = np.unique(others << 32 | vocabularies[rows], return_inverse=True, return_counts=True)
@@ -152,27 +152,31 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
     return table
 
 
-def _matches(pack: Pack) -> Iterator[tuple[int, int, int, bool]]:
-    """Yields matches of concepts with others of the pack, and single references to a vocabulary."""
-    for start in range(0, len(pack), _CHUNK):
-        asked = list(_references(pack, range(start, min(start + _CHUNK, len(pack)))))
+def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
+    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
+
+    Args:
+        pack: that is open.
+        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
+    """
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    for rows in chunks(len(pack)):
+        facts = (
+            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
+        )
+        asked = [(row, *one) for row, known in facts for one in told(known.references)]
         found = pack.concept_rows([curie for _, curie, _ in asked])
         for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
             if other >= 0:
-                yield row, other, evidence, True
+                yield row, other, evidence
 
 
-def _references(pack: Pack, rows: range) -> Iterator[tuple[int, str, int]]:
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for row in rows:
-        raw = pack.facts.raw(row)
-        if not len(raw):
-            continue
-        references = decoder.decode(raw).references
-        yield from ((row, curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one])
-        referred = references.get(REFERS, ())
-        prefixes = Counter(curie.partition(":")[0] for curie in referred)
-        yield from ((row, curie, REFERENCE) for curie in referred if prefixes[curie.partition(":")[0]] == 1)
+def _matches(references: References) -> Iterator[tuple[str, int]]:
+    """Yields concepts that match one, and single references to a vocabulary."""
+    yield from ((curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one])
+    referred = references.get(REFERS, ())
+    prefixes = Counter(curie.partition(":")[0] for curie in referred)
+    yield from ((curie, REFERENCE) for curie in referred if prefixes[curie.partition(":")[0]] == 1)
 
 
 def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:

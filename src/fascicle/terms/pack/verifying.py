@@ -10,16 +10,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints
+from fascicle.core.arrays import Ints
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, PackError
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, hashes_of
-from fascicle.terms.pack.manifest import FileFacts, Manifest, SourceFacts
+from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, chunks, hashes_of
+from fascicle.terms.pack.layout import FileFacts, Manifest, Names, SourceFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
-from fascicle.terms.pack.tables import Names
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import NAME_KINDS
 
@@ -126,7 +125,6 @@ def lines(stats: PackStats) -> Iterator[str]:
         yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
 
 
-_CHUNK: Final = 1 << 16
 Told = Callable[[str, int], None]
 
 
@@ -156,24 +154,16 @@ def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
 
 
 def _impossible(pack: Pack, what: str) -> PackError:
-    return PackError(
-        f"{pack.folder} has {what} that cannot be, though its files are as they were written; build it again with "
-        "fascicle index build",
-        file=str(pack.folder),
-        code="damaged",
-    )
+    said = f"has {what} that cannot be, though its files are as they were written; build it again with"
+    return pack_error(pack.folder, f"{pack.folder} {said} fascicle index build")
 
 
 def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
     total = 0
     for number, (name, facts) in enumerate(manifest.files.items(), start=1):
         if FileFacts.of(folder / name) != facts:
-            raise PackError(
-                f"{folder / name} was changed after the pack was built; copy the pack again, or build it again with "
-                "fascicle index build",
-                file=str(folder / name),
-                code="damaged",
-            )
+            said = "was changed after the pack was built; copy the pack again, or build it again with"
+            raise pack_error(folder / name, f"{folder / name} {said} fascicle index build")
         total += facts.size
         told("files", number)
     return total
@@ -191,11 +181,12 @@ def _parts(pack: Pack) -> Iterator[tuple[str, bool]]:
     yield "flags of concepts", _below(pack.flag_rows, 2 * layout.OBSOLETE)
     yield "sources of concepts", _below(pack.set_rows, len(manifest.sets))
     yield "labels", _labels_exist(pack)
-    yield "facts", _are_facts(pack.facts)
+    yield "facts", _are_strings(pack.facts, msgspec.msgpack.Decoder(layout.Facts).decode)
     yield "rules", _are_strings(pack.rules)
     for what, lists in (("parents", pack.parent_rows), ("children", pack.child_rows)):
         yield what, _are_lists(lists, concepts)
-    yield "parents and children", _are_opposite(pack.parent_rows, pack.child_rows)
+    edges = (_edges(pack.parent_rows, flipped=False), _edges(pack.child_rows, flipped=True))
+    yield "parents and children", np.array_equal(*edges)
     yield "tokens", _is_table(pack)
     if layout.LEAD in manifest.files:
         yield "sets of concepts", np.array_equal(pack.leads.column, make_sets(pack).leads)
@@ -228,7 +219,8 @@ def _names(names: Names, pack: Pack) -> Iterator[tuple[str, bool]]:
         and np.array_equal(np.sort(lists.values), np.arange(terms)),
     )
     ruled, rules = names.ruled
-    yield "rules", _below(ruled, terms) and _below(rules, len(pack.rules)) and _rise(ruled)
+    rising = bool(np.all(np.diff(ruled.astype(np.int64)) > 0))
+    yield "rules", rising and _below(ruled, terms) and _below(rules, len(pack.rules))
 
 
 def _is_table(pack: Pack) -> bool:
@@ -246,29 +238,24 @@ def _below(values: Array, end: int) -> bool:
     return not len(values) or int(values.max()) < end
 
 
-def _rise(values: Array) -> bool:
-    return bool(np.all(np.diff(values.astype(np.int64)) > 0))
-
-
 def _are_starts(starts: Array, end: int) -> bool:
     """True if offsets begin at 0, never decrease, and end at the end."""
     return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and bool(np.all(starts[1:] >= starts[:-1]))
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[int, list[bytes]]]:
-    for start in range(0, len(strings), _CHUNK):
-        end = min(start + _CHUNK, len(strings))
-        yield start, [bytes(strings.raw(row)) for row in range(start, end)]
+    for rows in chunks(len(strings)):
+        yield int(rows[0]), list(map(bytes, strings.raws(rows)))
 
 
-def _are_strings(strings: Strings) -> bool:
+def _are_strings(strings: Strings, decode: Callable[[bytes], object] = bytes.decode) -> bool:
     if not _are_starts(strings.offsets, len(strings.content)):
         return False
     try:
         for _, chunk in _chunks(strings):
-            for one in chunk:
-                one.decode()
-    except UnicodeDecodeError:
+            for one in filter(None, chunk):
+                decode(one)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return True
 
@@ -294,36 +281,12 @@ def _are_found(lookup: Lookup) -> bool:
     return True
 
 
-def _are_facts(facts: Strings) -> bool:
-    if not _are_starts(facts.offsets, len(facts.content)):
-        return False
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    try:
-        for _, chunk in _chunks(facts):
-            for one in filter(None, chunk):
-                decoder.decode(one)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return False
-    return True
-
-
 def _are_lists(lists: Lists, concepts: int) -> bool:
     if not _are_starts(lists.starts, len(lists.values)) or not _below(lists.values, concepts):
         return False
-    return not len(lists.values) or bool(
-        np.all(_first_of(lists) | (np.diff(lists.values.astype(np.int64), prepend=-1) > 0))
-    )
-
-
-def _first_of(lists: Lists) -> Bools:
-    """Returns which values are the first of their list."""
-    first: Bools = np.zeros(len(lists.values) + 1, dtype=np.bool_)
-    first[lists.starts] = True
-    return first[:-1]
-
-
-def _are_opposite(parents: Lists, children: Lists) -> bool:
-    return np.array_equal(_edges(parents, flipped=False), _edges(children, flipped=True))
+    rising = np.append(np.diff(lists.values.astype(np.int64), prepend=-1) > 0, [True])
+    rising[lists.starts] = True  # the first of each list
+    return bool(rising.all())
 
 
 def _owners(lists: Lists) -> Ints:

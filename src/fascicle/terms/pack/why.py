@@ -1,15 +1,25 @@
-"""Explanation of a surface in a pack: its keys, its terms and their concepts, and terms that are excluded."""
+"""Explanation of a surface in a pack, and of labels that are not searched in texts.
+
+A surface has keys, terms and their concepts, and terms that are excluded. Labels of a pack and of its sources that are
+not searched are given with the reason of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
 
 import msgspec
+import numpy as np
 
+from fascicle.core.arrays import Bools
 from fascicle.core.wording import counted
-from fascicle.terms.keys.key import Level, key
+from fascicle.settings.recognition import RecognitionSettings
+from fascicle.terms.keys.key import KeyReader, Level, key
+from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Concept, Pack, Term
+from fascicle.terms.sources.drafts import LostLabel
+from fascicle.terms.terms import NAME_KINDS
 
 Tier = Literal["exact", "folded", "canonical"]
 _TIERS: Final[tuple[tuple[Level, Tier], ...]] = ((0, "exact"), (1, "folded"), (2, "canonical"))
@@ -61,20 +71,19 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     silent: tuple[Explained, ...]
 
 
-def why(pack: Pack, surface: str, *, key_of: Callable[[str, Level], str] = key) -> Explanation:
+def why(pack: Pack, surface: str) -> Explanation:
     """Explains a surface.
 
     Args:
         pack: that is open.
         surface: any name.
-        key_of: the keys that the pack was built with.
     """
-    keys = tuple(key_of(surface, level) for level in _LEVELS)
+    keys = tuple(key(surface, level) for level in _LEVELS)
     found = []
     for names in (pack.active, pack.silent):
         _, rows = names.of_keys([keys[2]])
         terms = [pack.term(names, row) for row in rows.tolist()]
-        explained = [_explained(pack, term, _tier(term.surface, keys, key_of)) for term in terms]
+        explained = [_explained(pack, term, _tier(term.surface, keys)) for term in terms]
         found.append(tuple(sorted(explained, key=_order)))
     return Explanation(
         surface=surface,
@@ -91,8 +100,8 @@ def _order(one: Explained) -> tuple[int, float, str, str]:
     return tiers.index(one.tier), -one.term.prior, one.term.concept, one.term.surface
 
 
-def _tier(surface: str, keys: tuple[str, ...], key_of: Callable[[str, Level], str]) -> Tier:
-    return next(tier for level, tier in _TIERS if level == 2 or key_of(surface, level) == keys[level])
+def _tier(surface: str, keys: tuple[str, ...]) -> Tier:
+    return next(tier for level, tier in _TIERS if level == 2 or key(surface, level) == keys[level])
 
 
 def _explained(pack: Pack, term: Term, tier: Tier) -> Explained:
@@ -133,12 +142,8 @@ def _reason(term: Term, concept: Concept) -> str:
 def lines(told: Explanation) -> Iterator[str]:
     """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
-    yield (
-        "keys of "
-        + told.normaliser
-        + ": "
-        + ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
-    )
+    keys = ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
+    yield f"keys of {told.normaliser}: {keys}"
     if not told.terms and not told.silent:
         yield "no term of the pack has this key"
     for one in told.terms:
@@ -164,3 +169,70 @@ def _lines(one: Explained) -> Iterator[str]:
         yield f"    below {' < '.join(f'{label} {curie}' for label, curie in one.above)}{more}"
     if one.children:
         yield f"    above {counted(one.children, 'concept')}"
+
+
+COLUMNS: Final = ("concept", "label", "reason")
+_LABEL: Final = NAME_KINDS.index("label")
+_DIGITS: Final = 6  # of a score, as everywhere
+
+
+class NotSearched(NamedTuple):
+    """Label that is not searched in texts.
+
+    Attributes:
+        concept: CURIE.
+        label: the name.
+        reason: that of a `SourceReport`; ``"curation"`` for a rule; or ``"unlikely"`` for a common word, or a name so
+            short, that it is hardly ever meant. An unlikely label is still linked.
+    """
+
+    concept: str
+    label: str
+    reason: str
+
+
+def unsought(
+    pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
+) -> Iterator[NotSearched]:
+    """Yields the labels that are not searched: those that the build left out, and those of the pack.
+
+    Args:
+        pack: that was built.
+        lost: labels that its sources have and the build left out; one that another source brought in is not lost.
+        settings: how names are looked for.
+    """
+    sought = _sought(pack, settings or RecognitionSettings())
+    for one in _missing(pack, list(dict.fromkeys(lost)), sought):
+        yield NotSearched(*one)
+    for names, chosen in (
+        (pack.active, ~sought),
+        (pack.silent, (pack.silent.flags[:] & layout.DROPPED) != 0),
+    ):
+        for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
+            term = pack.term(names, row)
+            yield NotSearched(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
+
+
+def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:
+    """Yields the lost labels whose concept has no searched name of the same key."""
+    places, terms = pack.rows(KeyReader()([one.surface for one in lost]))
+    concepts = pack.concept_rows([one.concept for one in lost])
+    own = (pack.active.concept[terms] == concepts[places]) & sought[terms]
+    there = np.zeros(len(lost), dtype=np.bool_)
+    there[places[own]] = True
+    return (one for one, found in zip(lost, there.tolist(), strict=True) if not found)
+
+
+def _sought(pack: Pack, settings: RecognitionSettings) -> Bools:
+    """Returns whether each active term is searched: its key is likely enough to mean a concept of its type."""
+    active = pack.active
+    concepts = active.concept[:].astype(np.int64)
+    keys = np.repeat(np.arange(len(active.starts) - 1), np.diff(active.starts[:]))
+    pairs, owners = np.unique(keys << 32 | concepts, return_inverse=True)
+    highest = np.zeros(len(pairs))
+    np.maximum.at(highest, owners, active.prior[:].astype(np.float64))
+    kinds = (pairs >> 32) * (len(pack.types) + 1) + pack.type_rows[pairs & 0xFFFFFFFF]
+    _, meanings = np.unique(kinds, return_inverse=True)
+    likely = np.bincount(meanings, weights=highest).round(_DIGITS) >= settings.threshold
+    found: Bools = likely[meanings][owners] & ((active.flags[:] & layout.OFF) == 0)
+    return found

@@ -1,25 +1,152 @@
-"""Build of a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
+"""The file of a table of names, and its build in bounded memory.
+
+The file is a header, then flat little-endian arrays, each at a multiple of 64 bytes. In a build, states are spilled by
+their first bits, and sorted part by part.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.errors import InputError
+from fascicle.core.stream import batches
+from fascicle.errors import FormatError, InputError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER
-from fascicle.terms.portions import batches
-from fascicle.terms.scanning.layout import ALIGNED, BITS, DTYPES, KEPT, Layout, filter_bits, first_states, next_states
+
+MAGIC: Final = b"fascicle names 1\n"
+HEADER: Final = 512  # bytes
+ALIGNED: Final = 64
+# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
+DTYPES: Final = MappingProxyType(
+    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
+)
+
+
+class Layout(msgspec.Struct, frozen=True, kw_only=True):
+    """Layout of a table: versions, counts and sizes of its arrays.
+
+    Attributes:
+        normaliser: version of the keys.
+        bits: of a state that count.
+        names: number of keys.
+        longest: tokens of the longest key.
+        repeats: whether some names, or beginnings of names, have equal states.
+        sizes: number of values of each array, in their order.
+    """
+
+    normaliser: str
+    bits: int
+    names: int
+    longest: int
+    repeats: bool
+    sizes: dict[str, int]
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Returns start and end of each array in the file, in bytes."""
+        at, found = HEADER, {}
+        for name, dtype in DTYPES.items():
+            size = self.sizes[name] * np.dtype(dtype).itemsize
+            found[name] = (at, at + size)
+            at += size + -size % ALIGNED
+        return found
+
+    @property
+    def end(self) -> int:
+        """Size of the file in bytes."""
+        last = list(self.places().values())[-1][1]
+        return last + -last % ALIGNED
+
+    def header(self) -> bytes:
+        """Returns the first bytes of the file."""
+        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+
+
+def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Maps a file into memory; data is read when it is used.
+
+    Raises:
+        FormatError: it is no table of names, of another format, or cut short.
+    """
+    try:
+        data = np.memmap(path, dtype=np.uint8, mode="r")
+    except ValueError as error:  # an empty file
+        raise _broken(path) from error
+    return arrays_of(data.view(np.ndarray), path)
+
+
+def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
+    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
+    head = bytes(data[:HEADER])
+    if not head.startswith(MAGIC):
+        raise _broken(path)
+    try:
+        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        places = layout.places()
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise _broken(path) from error
+    if layout.end != len(data) or min(layout.sizes.values()) < 0:
+        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
+    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
+
+
+def _broken(path: str | os.PathLike[str]) -> FormatError:
+    return FormatError("no table of names of this format; build it again", at=os.fspath(path))
+
+
+BITS: Final = 64
+KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel
+_START: Final = np.uint64(0x243F6A8885A308D3)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+
+
+def first_states(count: int) -> Hashes:
+    """Returns the start states: one for each of so many empty sequences."""
+    return np.full(count, _START, dtype=np.uint64)
+
+
+def next_states(states: Hashes, hashes: Hashes, *, bits: int = BITS) -> Hashes:
+    """Returns the states of sequences that are one token longer.
+
+    The last steps are the finaliser of SplitMix64 (Steele, Lea and Flood 2014, section 5), a bijection.
+
+    Args:
+        states: of the sequences, ``[n]``.
+        hashes: of the tokens that come next, ``[n]``.
+        bits: of a state that are kept, the rest is 0; fewer than 64 only make more states equal.
+    """
+    mixed = states * _FIRST + hashes
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed if bits >= BITS else mixed & ~np.uint64((1 << (BITS - bits)) - 1)
+
+
+def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
+    """Returns the numbers of states in the filter: their last bits among those that are kept.
+
+    Args:
+        states: ``[n]``.
+        mask: of the size of the filter in bits, a power of two, less one.
+        bits: as of `next_states`.
+    """
+    return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
+
 
 _TOGETHER: Final = 1 << 14  # keys
 _PARTS: Final = 64  # that are sorted one after the other
@@ -107,21 +234,14 @@ class _Spilled:
             part.seek(0)
             filled.add(_sorted(np.frombuffer(part.read(), dtype=_ENTRY)), self._states, self._rows)
             part.close()
-        sizes = {
-            "filter": len(filled.filter),
-            "index": len(filled.index),
-            "states": filled.count,
-            "rows": filled.count,
-            "starts": self.names + 1,
-            "keys": self.size,
-        }
+        sizes = (len(filled.filter), len(filled.index), filled.count, filled.count, self.names + 1, self.size)
         layout = Layout(
             normaliser=NORMALISER,
             bits=self._bits,
             names=self.names,
             longest=self.longest,
             repeats=filled.repeats,
-            sizes=sizes,
+            sizes=dict(zip(DTYPES, sizes, strict=True)),
         )
         stream.write(layout.header())
         for array in (filled.filter, np.cumsum(filled.index, dtype=DTYPES["index"])):

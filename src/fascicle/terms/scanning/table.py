@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Ints
 from fascicle.errors import FormatError
 from fascicle.terms.keys.forms import Hashes, token_hash
-from fascicle.terms.keys.key import NORMALISER
-from fascicle.terms.keys.reader import TokenArrays
-from fascicle.terms.scanning.building import write_table
-from fascicle.terms.scanning.layout import BITS, Layout, arrays_of, filter_bits, first_states, next_states, open_arrays
+from fascicle.terms.keys.key import NORMALISER, TokenArrays
+from fascicle.terms.scanning import building
 
 _ONE = np.uint8(1)
 _BUCKETS = 1 << 14
@@ -51,14 +49,14 @@ class Table:
     compared with its key byte by byte; so no hash decides alone.
     """
 
-    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, layout: building.Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Sets layout and arrays, as `open_arrays` returns them."""
         self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
         self._states, self._rows = arrays["states"], arrays["rows"]
         self._starts, self._keys = arrays["starts"], arrays["keys"]
         self._low = np.uint64(8 * len(self._filter) - 1)
-        self._shift = np.uint64(BITS + 1 - (len(self._index) - 1).bit_length())
+        self._shift = np.uint64(building.BITS + 1 - (len(self._index) - 1).bit_length())
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Table:
@@ -67,7 +65,7 @@ class Table:
         Raises:
             FormatError: it is none, of another version of the format or of the keys, or cut short.
         """
-        layout, arrays = open_arrays(path)
+        layout, arrays = building.open_arrays(path)
         if layout.normaliser != NORMALISER:
             raise FormatError(
                 f"the names have keys of the version {layout.normaliser}, but this release makes {NORMALISER}; "
@@ -80,17 +78,12 @@ class Table:
     def of(cls, keys: Iterable[str]) -> Table:
         """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in `building.build_table`."""
         stream = io.BytesIO()
-        write_table(keys, stream, hash_of=hash)
-        return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
+        building.write_table(keys, stream, hash_of=hash)
+        return cls(*building.arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
         """Returns the number of names."""
         return self.layout.names
-
-    @property
-    def longest(self) -> int:
-        """Number of tokens of the longest name."""
-        return self.layout.longest
 
     def key(self, row: int) -> str:
         """Returns the key of a row."""
@@ -99,7 +92,7 @@ class Table:
     def rows(self, keys: Sequence[str]) -> Ints:
         """Returns the row of each key of level 2, -1 for one that no name has, ``[n]``."""
         tokens = [key.split(" ") for key in keys]
-        states = first_states(len(keys))
+        states = building.first_states(len(keys))
         for depth in range(max(map(len, tokens), default=0)):
             alive = np.array([number for number, one in enumerate(tokens) if len(one) > depth])
             hashes = np.array([token_hash(tokens[number][depth]) for number in alive.tolist()], dtype=np.uint64)
@@ -122,10 +115,10 @@ class Table:
         at, places, single = self._first(tokens, inside_words=inside_words)
         states = self._states[places]
         hits = [single]
-        for depth in range(1, self.longest):
+        for depth in range(1, self.layout.longest):
             kept = at + depth < len(tokens.forms)
             at = at[kept]
-            states = self._next(states[kept], known.hashes[tokens.forms[at + depth]])
+            states = self._next(states[kept], known.hashes.values[tokens.forms[at + depth]])
             found = self._find(states)
             at, states = at[found.which], states[found.which]
             if not len(at):
@@ -143,10 +136,10 @@ class Table:
         Each distinct token is looked up once.
         """
         known = tokens.known
-        present = np.zeros(len(known.hashes), dtype=bool)
+        present = np.zeros(len(known.hashes.values), dtype=bool)
         present[tokens.forms] = True
         forms = np.flatnonzero(present)
-        found = self._find(self._next(first_states(len(forms)), known.hashes[forms]))
+        found = self._find(self._next(building.first_states(len(forms)), known.hashes.values[forms]))
         place = np.full(len(present), -1, dtype=np.int64)
         place[forms[found.which]] = found.place
         which, rows = self._ends(found)
@@ -164,11 +157,11 @@ class Table:
         return at, places[at], Hits(single, single, rows[single])
 
     def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
-        return next_states(states, hashes, bits=self.layout.bits)
+        return building.next_states(states, hashes, bits=self.layout.bits)
 
     def _find(self, states: Hashes) -> _Found:
         """Finds which of these states the table holds."""
-        low = filter_bits(states, self._low, bits=self.layout.bits)
+        low = building.filter_bits(states, self._low, bits=self.layout.bits)
         bits = self._filter[(low >> np.uint64(3)).astype(np.int64)] >> (low & np.uint64(7)).astype(np.uint8)
         which = np.flatnonzero(bits & _ONE)
         asked = states[which]
@@ -226,7 +219,7 @@ class Table:
         known = tokens.known
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
-        sizes = np.diff(known.starts)[forms] + 1  # with the blank after each token
+        sizes = np.diff(known.starts.values)[forms] + 1  # with the blank after each token
         owner = np.repeat(np.arange(len(counts)), counts)
         total = np.zeros(len(counts), dtype=np.int64)
         np.add.at(total, owner, sizes)
@@ -238,7 +231,9 @@ class Table:
         offset = begins - np.repeat(begins[_starts_of(owner)], np.diff(np.append(_starts_of(owner), len(owner))))
         for distance in range(int(sizes.max(initial=0))):
             here = np.flatnonzero(sizes > distance)
-            ours = known.bytes[np.minimum(known.starts[forms[here]] + distance, len(known.bytes) - 1)]
+            ours = known.bytes.values[
+                np.minimum(known.starts.values[forms[here]] + distance, len(known.bytes.values) - 1)
+            ]
             ours = np.where(sizes[here] == distance + 1, np.uint8(32), ours)
             place = starts[owner[here]] + offset[here] + distance
             inside = place < self._starts[hits.rows[owner[here]] + 1].astype(np.int64)

@@ -9,7 +9,7 @@ tree numbers; the parents of a supplementary record are the descriptors that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -22,10 +22,9 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, numbered_lines
-from fascicle.terms.sources.layouts import MESH_NAMES
-from fascicle.terms.sources.report import SourceReport
-from fascicle.terms.sources.tables import Layout, open_table, read_table
+from fascicle.terms.sources.drafts import Draft, SourceReport, numbered_lines
+from fascicle.terms.sources.releases import read_published
+from fascicle.terms.sources.tables import open_table
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
@@ -51,9 +50,8 @@ class Trees:
 
     def keeps(self, descriptor: str, branches: Sequence[str]) -> bool:
         """True if a descriptor lies in one of the branches, or if no branches are given."""
-        return not branches or any(
-            _in(number, branch) for number in self._of.get(descriptor, ()) for branch in branches
-        )
+        numbers = self._of.get(descriptor, ())
+        return not branches or any(_in(number, branch) for number in numbers for branch in branches)
 
 
 def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
@@ -66,16 +64,16 @@ def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
     settings = msgspec.structs.replace(settings, path=settings.hierarchy, table=TableSettings())
     for columns in _COLUMNS:
         try:
-            table = open_table(settings, report, needed=columns)
+            at, rows = open_table(settings, report, needed=columns)
         except FormatError:
             if columns == _COLUMNS[-1]:
                 raise
             continue
-        for row in table.rows:
-            identifier, number = (row.cells[table.at[column]] for column in columns)
+        for place, cells in rows:
+            identifier, number = (cells[at[column]] for column in columns)
             descriptor = curie(identifier, "MESH")
             if not descriptor or not number:
-                report.lose("identifier", row.place)
+                report.lose("identifier", place)
                 continue
             report.used += 1
             trees.add(descriptor, number)
@@ -90,12 +88,12 @@ def _in(number: str, branch: str) -> bool:
     return len(branch) == 1 or number[len(branch) :][:1] in ("", ".")
 
 
-_PREFIX: Final = "MESH"
 _RELATIONS: Final[Mapping[str, NameKind]] = MappingProxyType(
     {"NRW": "narrow", "BRD": "broad", "REL": "related", "EQV": "exact"}
 )
 _SHORT: Final = frozenset({"ABB", "ACR"})  # lexical tags: abbreviation, acronym
 _ENTRIES: Final = frozenset({"ENTRY", "PRINT ENTRY", "SY"})
+_FIELDS: Final[Mapping[str, str]] = MappingProxyType({"UI": "ui", "MS": "definition", "NO": "definition"})  # of ASCII
 
 
 def read_mesh_xml(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -122,14 +120,14 @@ def read_mesh_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[
 
 
 def read_mesh_names(
-    settings: SourceSettings, report: SourceReport, *, layout: Layout = MESH_NAMES
+    settings: SourceSettings, report: SourceReport, *, name: str = "mesh_names"
 ) -> Iterator[ConceptRecord]:
     """Streams a table of names of MeSH; with a table of tree numbers as its hierarchy, parents too."""
     if not settings.hierarchy:
-        yield from read_table(settings, report, layout=layout)
+        yield from read_published(settings, report, name=name)
         return
     trees = _read_trees(settings, report)
-    for record in read_table(settings, report, layout=layout):
+    for record in read_published(settings, report, name=name):
         if trees.keeps(record.curie, settings.branches):
             yield msgspec.structs.replace(record, parents=(*record.parents, *trees.parents(record.curie)))
         else:
@@ -154,7 +152,7 @@ def _read(
     kept: list[str] = []
     for place, record in records:
         report.rows += 1
-        identifier = curie(record.ui, _PREFIX)
+        identifier = curie(record.ui, "MESH")
         if not identifier or not any(name.strip() for name, _ in record.names):
             report.lose("no-name" if identifier else "identifier", place)
             continue
@@ -180,19 +178,17 @@ def _draft(record: _Record, identifier: str, settings: SourceSettings, report: S
     for _ in range(record.permuted):
         report.lose("permuted", place)
     for descriptor in record.mapped:
-        draft.above(f"{_PREFIX}:{descriptor.removeprefix('*')}")
+        draft.above(f"MESH:{descriptor.removeprefix('*')}")
     return draft
 
 
 def _of_xml(element: Element) -> _Record:
     which = element.tag.removesuffix("Record")
-    record = _Record(
-        ui=_said(element, f"{which}RecordUI") or _said(element, f"{which}UI"), names=[], trees=[], mapped=[]
-    )
+    record = _Record(ui=_said(element, f"{which}RecordUI") or _said(element, f"{which}UI"))
     record.names.append((_said(element, f"{which}RecordName/String") or _said(element, f"{which}Name/String"), "label"))
     record.trees = [tree.text or "" for tree in element.iterfind("TreeNumberList/TreeNumber")]
     mapped = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
-    record.mapped = [_text(descriptor) for descriptor in element.iterfind(mapped)]
+    record.mapped = [_said(descriptor, ".") for descriptor in element.iterfind(mapped)]
     concepts = element.findall("ConceptList/Concept")
     relations = _relations(concepts)
     for concept in concepts:
@@ -221,12 +217,7 @@ def _relations(concepts: list[Element]) -> dict[str, NameKind]:
 
 
 def _said(element: Element, path: str) -> str:
-    found = element.find(path)
-    return _text(found) if found is not None else ""
-
-
-def _text(element: Element) -> str:
-    return (element.text or "").strip()
+    return element.findtext(path, "").strip()
 
 
 def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, _Record]]:
@@ -238,48 +229,34 @@ def _records_of_ascii(settings: SourceSettings, report: SourceReport) -> Iterato
         elif line.startswith("*NEWRECORD"):
             if record is not None:
                 yield begun, record
-            record, begun = _Record(names=[], trees=[], mapped=[]), place
+            record, begun = _Record(), place
         elif line.strip():
             field, equals, value = line.partition(" = ")
             if record is None or not equals:
                 report.lose("tag", place)
-            elif take := _FIELDS.get(field):
-                take(record, value.strip())
-            elif field == "ENTRY" and "|" not in value:
-                record.permuted += 1
-            elif field in _ENTRIES:
-                record.names.append(_entry(value))
+            else:
+                _take(record, field, value.strip())
     if record is not None:
         yield begun, record
 
 
+def _take(record: _Record, field: str, value: str) -> None:
+    """Adds a field of a record in ASCII; most fields say nothing that is kept."""
+    if field in _FIELDS:
+        setattr(record, _FIELDS[field], value)
+    elif field in ("MH", "NM"):
+        record.names.insert(0, (value, "label"))
+    elif field == "MN":
+        record.trees.append(value)
+    elif field == "ENTRY" and "|" not in value:
+        record.permuted += 1
+    elif field in _ENTRIES:
+        record.names.append(_entry(value))
+
+
 def _entry(value: str) -> tuple[str, NameKind]:
     """Returns a synonym; letters of its last part name the others: ``c`` the lexical tag, ``d`` the relation."""
-    name, *parts = value.strip().split("|")
+    name, *parts = value.split("|")
     named = dict(zip(parts[-1][1:], parts[:-1], strict=False)) if parts else {}
     kind = _RELATIONS.get(named.get("d", ""), "exact")
     return name, "abbreviation" if kind == "exact" and named.get("c") in _SHORT else kind
-
-
-def _label(record: _Record, value: str) -> None:
-    record.names.insert(0, (value, "label"))
-
-
-def _identifier(record: _Record, value: str) -> None:
-    record.ui = value
-
-
-def _definition(record: _Record, value: str) -> None:
-    record.definition = value
-
-
-_FIELDS: Final[Mapping[str, Callable[[_Record, str], None]]] = MappingProxyType(
-    {
-        "MH": _label,
-        "NM": _label,
-        "UI": _identifier,
-        "MS": _definition,
-        "NO": _definition,
-        "MN": lambda record, value: record.trees.append(value),
-    }
-)

@@ -15,8 +15,7 @@ from typing import Final
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, hidden, numbered_lines
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, numbered_lines
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
@@ -25,17 +24,9 @@ _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
-_SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {"EXACT": "exact", "RELATED": "related", "BROAD": "broad", "NARROW": "narrow"}
-)
-_OLD: Final[Mapping[str, NameKind]] = MappingProxyType(
-    {
-        "exact_synonym": "exact",
-        "related_synonym": "related",
-        "broad_synonym": "broad",
-        "narrow_synonym": "narrow",
-    }
-)
+_SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
+_SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind for kind in _SYNONYMS})
+_OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
 
@@ -90,9 +81,8 @@ def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[s
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
         if not kind and line.startswith("import:"):
-            report.lose(
-                "import", Place(place.file, place.line, shown=f"{place}, {line.removeprefix('import:').strip()}")
-            )
+            shown = f"{place}, {line.removeprefix('import:').strip()}"
+            report.lose("import", Place(place.file, place.line, shown=shown))
         if line.startswith("[") and line.rstrip().endswith("]"):
             if kind:
                 yield kind, at, tags
@@ -147,9 +137,6 @@ class _Stanza:
                 take(stanza, tag, value, where)
         return stanza
 
-    def take_name(self, tag: str, value: str, place: Place) -> None:
-        self.draft.name(_text(value), "label", place=place)
-
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
@@ -175,9 +162,6 @@ class _Stanza:
         else:
             self.draft.reference(_plain(value), place=place)
 
-    def take_parent(self, tag: str, value: str, place: Place) -> None:
-        self.draft.above(_plain(value), place=place)
-
     def take_relation(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
         if relation in self.dialect.above:
@@ -185,9 +169,6 @@ class _Stanza:
 
     def take_obsolete(self, tag: str, value: str, place: Place) -> None:
         self.draft.obsolete = _plain(value).lower() == "true"
-
-    def take_replacement(self, tag: str, value: str, place: Place) -> None:
-        self.draft.replaced(_plain(value), place=place)
 
     def take_alias(self, tag: str, value: str, place: Place) -> None:
         alias = curie(_plain(value), self.draft.settings.prefix)
@@ -205,18 +186,18 @@ class _Stanza:
         self.draft.type = self.types.get(_plain(value), self.draft.type)
 
 
-_TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], None]]] = MappingProxyType(
+_TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = MappingProxyType(
     {
-        "name": _Stanza.take_name,
+        "name": lambda stanza, _tag, value, place: stanza.draft.name(_text(value), "label", place=place),
         "synonym": _Stanza.take_synonym,
         **dict.fromkeys(_OLD, _Stanza.take_synonym),
         "def": _Stanza.take_definition,
         "xref": _Stanza.take_xref,
         "xref_analog": _Stanza.take_xref,
-        "is_a": _Stanza.take_parent,
+        "is_a": lambda stanza, _tag, value, place: stanza.draft.above(_plain(value), place=place),
         "relationship": _Stanza.take_relation,
         "is_obsolete": _Stanza.take_obsolete,
-        "replaced_by": _Stanza.take_replacement,
+        "replaced_by": lambda stanza, _tag, value, place: stanza.draft.replaced(_plain(value), place=place),
         "alt_id": _Stanza.take_alias,
         "property_value": _Stanza.take_property,
         "namespace": _Stanza.take_namespace,

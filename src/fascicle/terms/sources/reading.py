@@ -1,11 +1,18 @@
-"""Reader of one vocabulary of a ``sources.toml``: checks, reads, filters, and sets its type."""
+"""Catalogue of the readers of vocabularies, and the reader of one vocabulary of a ``sources.toml``.
+
+A vocabulary is checked, read and filtered, and gets its type.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -13,13 +20,90 @@ import msgspec
 from fascicle.core.arguments import at_most
 from fascicle.core.files.pipes import unreadable
 from fascicle.core.type_names import read_vocabulary
+from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
-from fascicle.terms.sources.catalogue import SourceReader, reader_named
+from fascicle.terms.sources import releases
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import Reading, SourceReport
+from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
+from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
+from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
+from fascicle.terms.sources.rdf import read_rdf
+from fascicle.terms.sources.tables import read_table
 from fascicle.terms.terms import ConceptRecord, Name
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceReader:
+    """Reader of one kind of source.
+
+    Attributes:
+        name: in ``sources.toml``.
+        means: what it reads, for people.
+        read: streams the records.
+        hierarchy: whether it reads a second file with what is above what.
+        table: whether it takes ``columns`` and ``table``.
+    """
+
+    name: str
+    means: str
+    read: Reading
+    hierarchy: bool = False
+    table: bool = False
+
+
+def _table(name: str, means: str) -> SourceReader:
+    return SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
+
+
+def _two(name: str, means: str, read: Reading, *, table: bool = True) -> SourceReader:
+    return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
+
+
+_ROWS: Final = (
+    SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
+    SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
+    SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
+    SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
+    SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
+    SourceReader(name="sssom", means="SSSOM mappings as TSV", read=releases.read_sssom),
+    SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
+    SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
+    SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
+    _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
+    _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, name="mesh_terms")),
+    _table("gene_info", "NCBI Gene: gene_info"),
+    _two(
+        "ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_names, table=False
+    ),
+    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged),
+    SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
+    _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
+    _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
+    _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
+    _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv"),
+    _table("ctd_chemicals", "CTD_chemicals.tsv or .csv"),
+    _table("drugbank", "DrugBank open vocabulary as CSV"),
+    _table("ssslm", "name indices such as those of biolexica"),
+    _table("obo_table", "tables of obo-db-ingest, a concept in a row"),
+    _table("pairs", "name TAB identifier, without a header, as Reach has them"),
+)
+READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+def reader_named(name: str) -> SourceReader:
+    """Returns the reader with a name.
+
+    Raises:
+        RecipeError: there is none of this name; the message has the nearest.
+    """
+    if name not in READERS:
+        said = f"the reader {name!r} is not known{near_hint(name, READERS)}; choose one of {', '.join(READERS)}"
+        raise RecipeError(said, key="reader", code="unknown-name")
+    return READERS[name]
+
 
 Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 _SECONDS: Final = 5.0  # of processor time, for the names of one record
@@ -55,21 +139,14 @@ def fitting(settings: SourceSettings) -> Fits:
     reason = unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        if not settings.without:
-            return fitted(names, report, place)
         said = "without has a regular expression that finds no end; write it without a repetition inside of another"
-        with at_most(_SECONDS, InputError(f"{place}: {said}", file=place.file, code="too-large")):
-            return fitted(names, report, place)
-
-    def fitted(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
-        kept = []
-        for name in names:
-            why = reason(name.surface)
-            if not why:
-                kept.append(name)
-            elif name.kind != "label":  # which stays, or is lost with its record
+        error = InputError(f"{place}: {said}", file=place.file, code="too-large")
+        with at_most(_SECONDS, error) if settings.without else nullcontext():
+            reasons = [reason(name.surface) for name in names]
+        for name, why in zip(names, reasons, strict=True):
+            if why and name.kind != "label":  # which stays, or is lost with its record
                 report.lose(why, place)
-        return kept
+        return [name for name, why in zip(names, reasons, strict=True) if not why]
 
     return fit
 
@@ -167,13 +244,8 @@ def check_source(settings: SourceSettings) -> SourceReader:
         meant = vocabulary.candidates(given) if given else ()
         if meant and given not in meant:
             raise RecipeError(f"the type {given!r} is called {' or '.join(meant)} here; write it so", key="type")
-    taxon = (settings.taxon,) if settings.taxon else ()
-    for name, several in (
-        ("below", settings.below),
-        ("not_below", settings.not_below),
-        ("taxa", settings.taxa),
-        ("taxon", taxon),
-    ):
+    concepts = {name: getattr(settings, name) for name in ("below", "not_below", "taxa")}
+    for name, several in (*concepts.items(), ("taxon", (settings.taxon,))):
         for given in several:
             if curie(given) != given:
                 right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
@@ -193,22 +265,16 @@ def check_hash(path: str, sha256: str) -> str:
         FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        raise InputError(
-            f"{path} is a pipe or a device, and a source is read more than once; write what it gives into a file",
-            file=path,
-            code="unreadable",
-        )
+        said = "is a pipe or a device, and a source is read more than once; write what it gives into a file"
+        raise InputError(f"{path} {said}", file=path, code="unreadable")
     try:
         with Path(path).open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise unreadable(path, error) from None
     if sha256 and found != sha256:
-        raise FormatError(
-            f"{path} has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256",
-            file=path,
-            code="damaged",
-        )
+        said = f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256"
+        raise FormatError(f"{path} {said}", file=path, code="damaged")
     return found
 
 

@@ -1,69 +1,51 @@
-"""Releases of licensed vocabularies, in the files of their publishers: UMLS, SNOMED CT and MedDRA.
+"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, MedDRA, MEDIC, taxonomy of NCBI.
 
-Their descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT
-Release File Specification, and the MedDRA Distribution File Format Document.
+Descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT Release File
+Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt:
+``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn
+distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
+``CTD_diseases.tsv``, is a table like others.
+
+Mappings between vocabularies are read as SSSOM, a mapping in a row: https://mapping-commons.github.io/sssom/. A mapping
+gives a reference to both of its concepts, with the inverse predicate to the second one. It never makes two concepts
+one. A row with the modifier ``Not`` says that two concepts are not the same: it gives no reference and is counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fascicle.core.wording import unescaped
 from fascicle.errors import Place
-from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
-from fascicle.terms.sources.drafts import counted_lines
-from fascicle.terms.sources.report import SourceReport
-from fascicle.terms.sources.tables import Layout, read_table
-from fascicle.terms.terms import ConceptRecord, NameKind
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
+from fascicle.terms.sources.tables import Layout, open_table, read_table
+from fascicle.terms.terms import ConceptRecord, Cross, NameKind
 
-# MRCONSO.RRF: CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF
-_TERMS: Final[Mapping[str, NameKind]] = {
-    **dict.fromkeys(("PN", "PT", "MH", "NM", "FN", "PEP", "SCN"), "label"),
-    **dict.fromkeys(("AB", "ACR", "PSC", "SYN_AB"), "abbreviation"),
-}
-_LANGUAGES: Final = (
-    "eng:en spa:es fre:fr ger:de por:pt ita:it dut:nl jpn:ja chi:zh rus:ru swe:sv nor:no fin:fi dan:da cze:cs pol:pl "
-    "hun:hu kor:ko tur:tr ara:ar gre:el est:et lav:lv ukr:uk"
-)
-UMLS: Final = Layout(
-    columns=ColumnSettings(id=0, name=14, kind=12, language=1),
-    table=TableSettings(separator="|", kind_names=dict(_TERMS), unless={"16": ("O", "E", "Y")}),
-    prefix="umls",
-    languages={three: two for three, _, two in (pair.partition(":") for pair in _LANGUAGES.split(" "))},
-)
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7
-_FULL, _SYNONYM, _IS_A = "900000000000003001", "900000000000013009", "116680003"
-# sct2_Description_*.txt and sct2_Relationship_*.txt
-SNOMED: Final = Layout(
-    columns=ColumnSettings(id="conceptId", name="term", kind="typeId", language="languageCode"),
-    table=TableSettings(
-        separator="\t", empty=("",), kind_names={_FULL: "label", _SYNONYM: "exact"}, where={"active": ("1",)}
-    ),
-    prefix="snomedct",
-    tag=re.compile(r"\s\([a-z][a-z /+-]*\)$"),
-)
-_SNOMED_ABOVE: Final = Layout(
-    columns=ColumnSettings(id="sourceId", parents=("destinationId",)),
-    table=TableSettings(separator="\t", where={"active": ("1",), "typeId": (_IS_A,)}),
-    prefix="snomedct",
-)
-_DOLLARS: Final = TableSettings(separator="$", empty=("",), split="")
-# mdhier.asc: codes of the preferred term and the levels above it, then their names. llt.asc: code, name, its term.
-_LEVELS: Final = tuple(
-    Layout(
-        columns=ColumnSettings(id=level, label=(4 + level,), parents=(level + 1,) if level < 3 else ()),
-        table=_DOLLARS,
-        prefix="meddra",
-    )
-    for level in range(4)
-)
-_LOWEST: Final = Layout(columns=ColumnSettings(id=2, name=1), table=_DOLLARS, prefix="meddra")
+
+
+@cache
+def layouts() -> Mapping[str, Layout]:
+    """Returns the layouts of the tables of known publishers, by the names of their readers."""
+    content = Path(__file__).with_name("layouts.toml").read_bytes()
+    return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
+
+
+def read_published(settings: SourceSettings, report: SourceReport, *, name: str) -> Iterator[ConceptRecord]:
+    """Streams the concepts of a table of a known publisher."""
+    return read_table(settings, report, layout=layouts()[name])
 
 
 def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -77,7 +59,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
     """
     kinds: list[str] = [""]
     types = _semantic(settings, report, kinds) if settings.hierarchy else None
-    for record in read_table(settings, report, layout=UMLS):
+    for record in read_table(settings, report, layout=layouts()["umls"]):
         if types is None:
             yield record
         elif kind := kinds[types[int(record.curie.rpartition("C")[2])]]:
@@ -113,8 +95,8 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     """
     if settings.hierarchy:
         above = msgspec.structs.replace(settings, path=settings.hierarchy)
-        yield from read_table(above, report, layout=_SNOMED_ABOVE)
-    yield from read_table(settings, report, layout=SNOMED)
+        yield from read_table(above, report, layout=layouts()["snomed_above"])
+    yield from read_table(settings, report, layout=layouts()["snomed"])
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -123,7 +105,155 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     Raises:
         InputError: a file cannot be opened.
     """
-    for layout in _LEVELS:
-        yield from read_table(settings, report, layout=layout)
+    for level in range(4):
+        yield from read_table(settings, report, layout=layouts()[f"meddra_{level}"])
     if settings.hierarchy:
-        yield from read_table(msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=_LOWEST)
+        yield from read_table(
+            msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=layouts()["meddra_lowest"]
+        )
+
+
+def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the diseases; the first identifier is the concept, the others are equal ones."""
+    for place, line in counted_lines(settings.path, settings.encoding, report):
+        given, bars, names = line.partition("||")
+        identifiers = [_curie(text) for text in given.split("|")]
+        if not bars or not identifiers[0]:
+            report.lose("identifier" if bars else "columns", place)
+            continue
+        draft = Draft(settings=settings, report=report, place=place, curie=identifiers[0])
+        label, *synonyms = names.split("|")
+        draft.name(unescaped(label), "label")
+        for synonym in synonyms:
+            draft.name(unescaped(synonym))
+        if not draft.names:
+            report.lose("no-name", place)
+            continue
+        for other in identifiers[1:]:
+            draft.reference(other, EXACT_MATCH)
+        report.used += 1
+        yield draft.record()
+
+
+def _curie(text: str) -> str:
+    return curie(text, "OMIM" if text.strip().isdigit() else "MESH")
+
+
+PREFIX: Final = "NCBITaxon"
+_CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        "scientific name": "label",
+        **dict.fromkeys(("synonym", "equivalent name", "genbank synonym"), "exact"),
+        **dict.fromkeys(("common name", "genbank common name"), "exact"),
+        **dict.fromkeys(("anamorph", "genbank anamorph", "teleomorph"), "exact"),
+        **dict.fromkeys(("acronym", "genbank acronym"), "abbreviation"),
+        **dict.fromkeys(("blast name", "in-part"), "broad"),
+        "includes": "narrow",
+        **dict.fromkeys(("authority", "misspelling", "misnomer"), "related"),
+    }
+)
+
+
+def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the taxa of ``names.dmp``, and of ``nodes.dmp`` if it is given as the hierarchy."""
+    draft: Draft | None = None
+    for place, cells in _rows(settings.path, settings, report, columns=4):
+        if cells[3] not in _CLASSES:  # such as type material: of a specimen
+            report.lose("relation", place)
+            continue
+        identifier = curie(cells[0], PREFIX)
+        if draft is not None and draft.curie != identifier:
+            yield draft.record()
+            draft = None
+        draft = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+        draft.name(cells[1], _CLASSES[cells[3]], place=place)
+        report.used += 1
+    if draft is not None:
+        yield draft.record()
+    if settings.hierarchy:
+        yield from _nodes(settings, report)
+
+
+def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the identifiers of ``merged.dmp``, each replaced by the current one."""
+    for place, cells in _rows(settings.path, settings, report, columns=2):
+        if not curie(cells[1], PREFIX) or cells[0] == cells[1]:
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{PREFIX}:{cells[1]}",))
+
+
+def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    for place, cells in _rows(settings.hierarchy, settings, report, columns=3):
+        if not curie(cells[1], PREFIX):
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        parents = () if cells[0] == cells[1] else (f"{PREFIX}:{cells[1]}",)  # the root is above itself
+        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
+
+
+def _rows(
+    path: str, settings: SourceSettings, report: SourceReport, *, columns: int
+) -> Iterator[tuple[Place, list[str]]]:
+    for place, line in counted_lines(path, settings.encoding, report):
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) < columns:
+            report.lose("columns", place)
+        elif not curie(cells[0], PREFIX):
+            report.lose("identifier", place)
+        else:
+            yield place, cells
+
+
+_SYMMETRIC: Final = (
+    *("skos:exactMatch", "skos:closeMatch", "skos:relatedMatch", "owl:equivalentClass", "owl:sameAs"),
+    *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
+)
+_INVERSE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{predicate: predicate for predicate in _SYMMETRIC},
+        "skos:broadMatch": "skos:narrowMatch",
+        "skos:narrowMatch": "skos:broadMatch",
+    }
+)
+_ADDRESSES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "http://www.w3.org/2004/02/skos/core#": "skos:",
+        "http://www.w3.org/2002/07/owl#": "owl:",
+        "http://www.geneontology.org/formats/oboInOwl#": "oboInOwl:",
+    }
+)
+_NEEDED: Final = ("subject_id", "predicate_id", "object_id")
+
+
+def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the references of a mapping set, without names.
+
+    Raises:
+        FormatError: no header of SSSOM.
+    """
+    at, rows = open_table(settings, report, needed=_NEEDED, wished=("predicate_modifier",))
+    modifier = at.get("predicate_modifier")
+    for place, cells in rows:
+        subject, predicate, other = (cells[at[column]] for column in _NEEDED)
+        first, second = curie(subject, settings.prefix), curie(other, settings.prefix)
+        predicate = _contracted(predicate)
+        if modifier is not None and cells[modifier]:
+            report.lose("negated", place)
+        elif not first or not second or first == second:
+            report.lose("identifier", place)
+        elif predicate not in _INVERSE:
+            report.lose("relation", place)
+        else:
+            report.used += 1
+            yield ConceptRecord(curie=first, references=(Cross(second, predicate),))
+            yield ConceptRecord(curie=second, references=(Cross(first, _INVERSE[predicate]),))
+
+
+def _contracted(predicate: str) -> str:
+    for address, prefix in _ADDRESSES.items():
+        if predicate.startswith(address):
+            return prefix + predicate.removeprefix(address)
+    return predicate

@@ -5,51 +5,26 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from fascicle.core.files.source import Line
-from fascicle.core.wording import unescaped
 from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.settings.base import Settings
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, numbered_lines
-from fascicle.terms.sources.report import SourceReport
+from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
 
 Numbered = Iterator[tuple[Place, Line]]
+Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
 _NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
-
-
-class Row(NamedTuple):
-    """One row of a table.
-
-    Attributes:
-        place: of the row.
-        cells: without blanks at their ends; placeholders are empty.
-    """
-
-    place: Place
-    cells: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """Table with its header.
-
-    Attributes:
-        at: column as it was requested -> its place; the same numbers where there is no header.
-        rows: streams the rows, each with all cells that the table needs.
-    """
-
-    at: Mapping[Column, int]
-    rows: Iterator[Row]
 
 
 def open_table(
@@ -59,7 +34,7 @@ def open_table(
     needed: Sequence[Column],
     wished: Sequence[Column] = (),
     asked: Collection[Column] = (),
-) -> Table:
+) -> tuple[Mapping[Column, int], Rows]:
     """Opens a table and reads its header.
 
     The header is the first line that has all needed columns; a ``#`` in front of it is left out, and so are lines
@@ -71,6 +46,10 @@ def open_table(
         needed: columns without which nothing can be read.
         wished: columns that may be missing.
         asked: those of them that may not: a user named them.
+
+    Returns:
+        Column as it was requested -> its place, the same numbers where there is no header; and the rows, each with all
+        cells that the table needs.
 
     Raises:
         FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
@@ -93,7 +72,7 @@ def open_table(
     width = 1 + max(at[column] for column in needed)
     cut = _cutter(separator)
     last = max((at[column] for column in asked), default=0)
-    return Table(at=at, rows=_rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last))
+    return at, _rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last)
 
 
 def _header(
@@ -132,7 +111,7 @@ def _rows(
     width: int,
     at: Mapping[Column, int],
     last: int,
-) -> Iterator[Row]:
+) -> Rows:
     empty = frozenset(settings.table.empty)
     filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
     filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
@@ -160,7 +139,7 @@ def _rows(
         if filters and any((cells[column] in values) is not kept for column, values, kept in filters):
             report.lose("where", place)
             continue
-        yield Row(place=place, cells=cells)
+        yield place, cells
     if 0 < widest <= last:
         raise FormatError(
             f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
@@ -204,8 +183,7 @@ _REMEMBERED: Final = 1_000
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(Settings, frozen=True, kw_only=True):
     """Format of the tables of one publisher.
 
     Attributes:
@@ -213,20 +191,18 @@ class Layout:
         table: how it is cut.
         prefix: of identifiers without one.
         equal: whether its references are to equal concepts.
-        entities: whether its cells have entities of HTML.
         placeholders: names of rows without a meaning.
         languages: what it calls languages -> as we do.
-        tag: what labels end with that is no part of them.
+        tag: regular expression for what labels end with that is no part of them.
     """
 
-    columns: ColumnSettings = field(default_factory=ColumnSettings)
-    table: TableSettings = field(default_factory=TableSettings)
+    columns: ColumnSettings = ColumnSettings()
+    table: TableSettings = TableSettings()
     prefix: str = ""
     equal: bool = False
-    entities: bool = False
     placeholders: frozenset[str] = frozenset()
-    languages: Mapping[str, str] = field(default_factory=dict)
-    tag: re.Pattern[str] | None = None
+    languages: dict[str, str] = msgspec.field(default_factory=dict)
+    tag: str = ""
 
     def of(self, settings: SourceSettings) -> Layout:
         """Returns the layout with the settings of a source that differ from it.
@@ -240,7 +216,7 @@ class Layout:
                 f"the columns of {settings.path} are not known: give columns.id and those of its names",
                 key="columns.id",
             )
-        return replace(self, columns=columns, table=_over(self.table, settings.table))
+        return msgspec.structs.replace(self, columns=columns, table=_over(self.table, settings.table))
 
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -261,23 +237,23 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
     assert columns.id is not None
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
     wished = [column for column in columns.given().values() if column not in needed]
-    table = open_table(settings, report, needed=needed, wished=wished, asked=asked)
-    reading = _Rows(layout=layout, settings=settings, report=report, at=table.at)
+    at, rows = open_table(settings, report, needed=needed, wished=wished, asked=asked)
+    reading = _Rows(layout=layout, settings=settings, report=report, at=at)
     draft: Draft | None = None
-    id_at, last = table.at[columns.id], ("", "")
-    for row in table.rows:
-        if row.cells[id_at] != last[0]:
-            last = row.cells[id_at], curie(row.cells[id_at], settings.prefix)
+    id_at, last = at[columns.id], ("", "")
+    for place, cells in rows:
+        if cells[id_at] != last[0]:
+            last = cells[id_at], curie(cells[id_at], settings.prefix)
         identifier = last[1]
         if not identifier:
-            report.lose("identifier", row.place)
+            report.lose("identifier", place)
             continue
         if draft is not None and draft.curie != identifier:
             yield draft.record()
             draft = None
-        new = draft or Draft(settings=settings, report=report, place=row.place, curie=identifier)
-        if reason := reading.take(row, new):
-            report.lose(reason, row.place)
+        new = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
+        if reason := reading.take(place, cells, new):
+            report.lose(reason, place)
             continue
         report.used += 1
         draft = new
@@ -293,6 +269,7 @@ class _Rows:
     ) -> None:
         columns = layout.columns
         self._layout, self._settings, self._report, self._columns = layout, settings, report, columns
+        self._tag = re.compile(layout.tag)
         self._name = at[columns.name] if columns.name is not None else None
         self._one = {
             key: at[column]
@@ -306,14 +283,14 @@ class _Rows:
             for column in getattr(columns, key)
             if column in at
         ]
-        self._kinds: dict[tuple[str, str], NameKind] = {}
+        self._kind = lru_cache(maxsize=_REMEMBERED)(self._kind_of)
 
-    def take(self, row: Row, draft: Draft) -> str:
+    def take(self, place: Place, cells: list[str], draft: Draft) -> str:
         """Adds the data of a row; returns the reason if it has none.
 
         One with neither a name nor a kind of name is about the concept alone.
         """
-        draft.place, cells = row.place, row.cells
+        draft.place = place
         if self._layout.placeholders and not self._layout.placeholders.isdisjoint(cells):
             return "placeholder"
         one = self._one
@@ -323,12 +300,12 @@ class _Rows:
         elif self._name is not None:
             kind = self._kind(cells[one["kind"]] if "kind" in one else "", cells[one["tag"]] if "tag" in one else "")
             language = cells[one["language"]].lower() if "language" in one else ""
-            name, tag = self._text(cells[self._name]), self._layout.tag
-            name = tag.sub("", name) if tag and kind == "label" else name
+            name = cells[self._name]
+            name = self._tag.sub("", name) if self._layout.tag and kind == "label" else name
             draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
-                draft.name(self._text(text), kind)
+                draft.name(text, kind)
         for key, column in self._relations:
             for text in self._several(cells[column]):
                 self._relate(key, text, draft)
@@ -361,16 +338,11 @@ class _Rows:
             return curie(text, "NCBITaxon")
         return self._settings.types.get(text, "") if key == "type" else text
 
-    def _kind(self, given: str, tag: str) -> NameKind:
-        """Returns the kind of a name; the few values of a table are cached."""
-        found = self._kinds.get((given, tag))
-        if found is None:
-            found = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
-            if found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation":
-                found = "abbreviation"
-            if len(self._kinds) < _REMEMBERED:
-                self._kinds[given, tag] = found
-        return found
+    def _kind_of(self, given: str, tag: str) -> NameKind:
+        """Returns the kind of a name."""
+        found: NameKind = self._layout.table.kind_names.get(given) or _KINDS.get(_word(given), "exact")
+        short = found in ("exact", "related") and _KINDS.get(_word(tag)) == "abbreviation"
+        return "abbreviation" if short else found
 
     def _several(self, cell: str) -> Iterator[str]:
         """Yields the parts of a cell."""
@@ -379,9 +351,6 @@ class _Rows:
             for part in cell.split(table.split) if table.split else (cell,):
                 if (text := part.strip()) and text not in table.empty:
                     yield text
-
-    def _text(self, text: str) -> str:
-        return unescaped(text) if self._layout.entities and "&" in text else text
 
 
 def _word(text: str) -> str:

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.variants.forms import Form, forms
-from fascicle.terms.variants.letters import LETTERS
+from fascicle.terms.variants.forms import LETTERS, Form, forms
 from fascicle.text.annotator import Annotator, TagSpace
 
 NAME: Final = "variants"
@@ -65,30 +64,14 @@ class VariantRecogniser(Annotator):
     """
 
     gives = frozenset({"mentions", "links"})
+    kind = "rules for sequence variants"
+    name = NAME
+    types = (TYPE,)
+    tag_space = TagSpace(meaning="none")
 
     def __init__(self, name: str = NAME) -> None:
         """Sets the source of the mentions."""
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """Source of the mentions."""
-        return self._name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The only type."""
-        return (TYPE,)
-
-    @property
-    def kind(self) -> str:
-        """How it works."""
-        return "rules for sequence variants"
-
-    @property
-    def tag_space(self) -> TagSpace:
-        """Tags without probabilities."""
-        return TagSpace(meaning="none")
+        self.name = name
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns the variants of each document, in the order of the text, without scores."""
@@ -101,7 +84,7 @@ class VariantRecogniser(Annotator):
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
         for one in found:
-            yield Mention(((one.start, one.end),), TYPE, source=self._name, links=_links(one.name, numbers))
+            yield Mention(((one.start, one.end),), TYPE, source=self.name, links=_links(one.name, numbers))
 
 
 def _matches(text: str) -> Iterator[_Found]:

@@ -35,8 +35,7 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 from fascicle.terms.finding import PackFinder
-from fascicle.terms.matching.dictionary import DictionaryReport, TsvOptions, read_dictionary
-from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.matching.matcher import DictionaryReport, Matcher, TsvOptions, WordReader, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.pack import Pack
 

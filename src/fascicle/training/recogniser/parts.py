@@ -26,8 +26,7 @@ from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, DictionaryFacts, InputFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.terms.matching.dictionary import DictionaryReport, packed_copy, typed_names
-from fascicle.terms.matching.matcher import Matcher, WordReader
+from fascicle.terms.matching.matcher import DictionaryReport, Matcher, WordReader, packed_copy, typed_names
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
 from fascicle.text.pieces import PieceTokenizer

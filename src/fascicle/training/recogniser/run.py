@@ -36,7 +36,7 @@ from fascicle.settings.folders.best import model_folder
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
-from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
+from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.sentences import TAUGHT, hashes_of, packed, unpacked

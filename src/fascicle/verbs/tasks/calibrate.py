@@ -33,7 +33,7 @@ from fascicle.settings.decision import Calibration, TemperatureCurve
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, write_manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble, write_ensemble
-from fascicle.terms.abbreviations.fitting import FittedRules, Found, fit_rules
+from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring

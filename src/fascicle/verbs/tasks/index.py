@@ -16,9 +16,9 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
 from fascicle.formats.requests import ReadRequest, documents_of
-from fascicle.terms.curation.rules import written
+from fascicle.terms.curation import written
 from fascicle.terms.pack.export import COLUMNS, Change, changes, mention_changes, rows
-from fascicle.terms.pack.manifest import damage_as_error
+from fascicle.terms.pack.layout import damage_as_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
 from fascicle.terms.pack.sets import EVIDENCE, make_sets

@@ -24,19 +24,17 @@ from fascicle.linking.index import write_index
 from fascicle.linking.opening import Part, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
-from fascicle.terms.curation.lint import Finding, SeenNames
-from fascicle.terms.curation.rules import CURATION, Curation, read_rules
-from fascicle.terms.keys.key import NORMALISER, key
+from fascicle.terms.curation import CURATION, Curation, Finding, SeenNames, read_rules
+from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.extending import KeptRules, sources_of
-from fascicle.terms.pack.keying import KeyReader
-from fascicle.terms.pack.manifest import KIND, Manifest, SourceFacts
+from fascicle.terms.pack.export import KeptRules, sources_of
+from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers
-from fascicle.terms.pack.unsought import COLUMNS, unsought
+from fascicle.terms.pack.why import COLUMNS, unsought
 from fascicle.terms.scanning.building import build_table
+from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import check_hash, check_source, read_source
-from fascicle.terms.sources.report import SourceReport
 from fascicle.terms.terms import ConceptRecord, Name
 
 

@@ -10,12 +10,12 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
+from fascicle.core.stream import portions
 from fascicle.evaluation.links.scores import KnowsConcepts, LinkCase
 from fascicle.linking.linker import Decision
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.portions import portions
 
 _PORTION: Final = 1 << 18  # characters of text that are linked together
 _MOST: Final = 64  # largest number of candidates

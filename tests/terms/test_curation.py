@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.errors import FascicleError, FormatError
-from fascicle.terms.curation.lint import SeenNames, lint
-from fascicle.terms.curation.rules import (
+from fascicle.terms.curation import (
     ACTIONS,
     CASES,
     CURATION,
@@ -20,7 +19,9 @@ from fascicle.terms.curation.rules import (
     Decision,
     NameRow,
     Rule,
+    SeenNames,
     apply,
+    lint,
     read_rules,
     written,
 )
@@ -138,7 +139,7 @@ def test_a_decision_names_its_rules() -> None:
     rules = [Rule(action="drop", surface="a"), Rule(action="case", surface="a", case="exact")]
     rules += [Rule(action="add", surface="a", concept="A:1"), Rule(action="prefer", surface="a", concept="A:1")]
     decision = Curation(rules).decide(NameRow("a", "x", "A:1"))
-    assert decision == Decision(case="exact", preferred=True, presence=2, casing=1, preference=3)
+    assert decision == Decision(case="exact", preferred=True, rules=(1, 2, 3))
 
 
 TABLE = """# rules of ours

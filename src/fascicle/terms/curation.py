@@ -1,0 +1,392 @@
+"""Curation of packs: rules in a table, which are appended and never edited, and their lint.
+
+Rules block, add or change names of a pack. A rule is one row, ``action surface source concept case note``. The actions:
+
+============  ===============================================================================================
+``drop``      the names with this surface are left out
+``ner_off``   they stay for linking and explaining, but match no text
+``case``      they match with this policy: ``any``, ``initial`` or ``exact``; empty for that of the pack
+``add``       the concept has this surface, whatever sources and earlier rules say; a new name has this source
+``prefer``    among the concepts of this surface, this one is meant
+``block``     no surface with the same key is a name, wherever it is from; without a surface: the concept has no names
+============  ===============================================================================================
+
+An empty ``source`` or ``concept``, or ``*``, is any. ``drop``, ``ner_off``, ``add`` and ``block`` decide whether a name
+exists: of those that fit a name the last one counts. ``case`` and ``prefer`` are decided apart from it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+import msgspec
+
+from fascicle.core.files.source import Source, lines
+from fascicle.core.wording import near_hint
+from fascicle.errors import FormatError, Place
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import cleaned
+from fascicle.terms.terms import ConceptRecord
+
+Action = Literal["drop", "ner_off", "case", "add", "prefer", "block"]
+Case = Literal["", "any", "initial", "exact"]
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
+CASES: Final[tuple[Case, ...]] = get_args(Case)
+HEADER: Final = ("action", "surface", "source", "concept", "case", "note")
+CURATION: Final = "curation"  # the source of names that rules add, if they name none
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """Curation rule.
+
+    Attributes:
+        action: what it does.
+        surface: of the names, exactly; empty only for ``block``.
+        source: of the names; empty for any.
+        concept: CURIE; empty for any.
+        case: policy of ``case`` and ``add``.
+        note: for people.
+        place: file and line, for messages; never part of what a rule means.
+    """
+
+    action: Action
+    surface: str = ""
+    source: str = ""
+    concept: str = ""
+    case: Case = ""
+    note: str = ""
+    place: str = ""
+
+    @property
+    def decides(self) -> tuple[str, ...]:
+        """What it decides of a name: ``"presence"``, ``"case"`` or ``"prefer"``; two of them with a case of its own."""
+        first = self.action if self.action in ("case", "prefer") else "presence"
+        return (first, "case") if self.case and first == "presence" else (first,)
+
+
+def read_rules(paths: Iterable[str]) -> list[Rule]:
+    """Reads tables of rules, one after the other.
+
+    A table is a TSV with the header above; of its columns, those behind ``surface`` may be missing, and so may cells at
+    the end of a row. Lines that begin with ``#``, and empty ones, are left out.
+
+    Args:
+        paths: of the tables; rules of a later one win.
+
+    Raises:
+        InputError: a file cannot be opened.
+        FormatError: a row that is no rule, with its line.
+    """
+    return [rule for path in paths for rule in _rules_of(path)]
+
+
+def written(rules: Iterable[Rule]) -> str:
+    """Returns rules as a table that `read_rules` can read."""
+    rows = ["\t".join(HEADER)]
+    rows += ["\t".join(str(getattr(rule, column)) for column in HEADER) for rule in rules]
+    return "\n".join(rows) + "\n"
+
+
+def _rules_of(path: str) -> Iterator[Rule]:
+    columns: list[str] = []
+    for number, line in lines(Source(path=path)):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        place = Place(path, number)
+        if not columns:
+            columns = _columns(cells, place)
+            continue
+        if len(cells) > len(columns):
+            raise FormatError(f"{len(cells)} columns, but the header has {len(columns)}", at=place)
+        yield _rule(dict(zip(columns, cells, strict=False)), place)
+    if not columns:
+        raise FormatError(f"the table is empty; begin it with the header {' TAB '.join(HEADER)}", at=path)
+
+
+def _columns(cells: list[str], place: Place) -> list[str]:
+    unknown = [cell for cell in cells if cell not in HEADER]
+    if unknown or not {"action", "surface"} <= set(cells) or len(set(cells)) < len(cells):
+        raise FormatError(f"the header is {cells!r}; it must be {' TAB '.join(HEADER)}", at=place)
+    return cells
+
+
+def _rule(cells: dict[str, Any], place: Place) -> Rule:
+    action, case = cells["action"], cells.get("case", "")
+    if action not in ACTIONS:
+        hint = near_hint(action, ACTIONS)
+        raise FormatError(f"the action {action!r} is not known{hint}; choose one of {', '.join(ACTIONS)}", at=place)
+    if case not in CASES:
+        raise FormatError(f"case is {case!r}; it must be empty, any, initial or exact", at=place)
+    source, given = ("" if (cell := cells.get(key, "")) == "*" else cell for key in ("source", "concept"))
+    concept = curie(given) if given else ""
+    if given and not concept:
+        raise FormatError(f"the concept {given!r} is no CURIE, such as MESH:D003920", at=place)
+    surface = cells.get("surface", "")
+    if cleaned(surface) != surface:
+        raise FormatError(f"the surface {surface!r} is no name", at=place)
+    if not surface and (action != "block" or not concept):
+        raise FormatError(f"{action} needs a surface; only block may have a concept alone", at=place)
+    if action in ("add", "prefer") and not concept:
+        raise FormatError(f"{action} needs a concept", at=place)
+    if case and action not in ("case", "add"):
+        raise FormatError(f"{action} has nothing to do with case; leave it empty", at=place)
+    return Rule(**{**cells, "source": source, "concept": concept, "surface": surface}, place=str(place))
+
+
+class NameRow(NamedTuple):
+    """Name with its source and concept, as input of the rules.
+
+    Attributes:
+        surface: of the name.
+        source: name of the vocabulary.
+        concept: CURIE.
+    """
+
+    surface: str
+    source: str
+    concept: str
+
+
+class Decision(NamedTuple):
+    """Decision of the rules about one name.
+
+    Attributes:
+        keep: whether the pack has it.
+        match: whether it matches text.
+        case: policy; empty for that of the pack.
+        preferred: whether its concept is the one that is meant by the surface.
+        rules: numbers of the rules that decided, in order.
+    """
+
+    keep: bool = True
+    match: bool = True
+    case: Case = ""
+    preferred: bool = False
+    rules: tuple[int, ...] = ()
+
+
+UNTOUCHED = Decision()
+
+
+class Curation:
+    """Set of rules that decides about names, in any order and number."""
+
+    def __init__(self, rules: Sequence[Rule], *, key: Callable[[str], str] = str.casefold) -> None:
+        """Indexes the rules by surface.
+
+        Args:
+            rules: the last one wins.
+            key: of a surface; ``block`` takes all surfaces with one key together.
+        """
+        self.rules = tuple(rules)
+        self._key = key
+        self._by_surface: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_key: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_concept: defaultdict[str, list[int]] = defaultdict(list)
+        for number, rule in enumerate(self.rules):
+            if rule.action != "block":
+                self._by_surface[rule.surface].append(number)
+            elif rule.surface:
+                self._by_key[key(rule.surface)].append(number)
+            else:
+                self._by_concept[rule.concept].append(number)
+
+    def decide(self, row: NameRow, *, without: Collection[int] = ()) -> Decision:
+        """Returns the decision about one name of a vocabulary, or about one that a rule adds.
+
+        Args:
+            row: the name.
+            without: numbers of rules that are left out.
+        """
+        fitting = [number for number in self.fitting(row) if number not in without]
+        last = {what: number for number in fitting for what in self.rules[number].decides}
+        if not last:
+            return UNTOUCHED
+        said = {what: self.rules[number] for what, number in last.items()}
+        action = said["presence"].action if "presence" in said else "add"
+        return Decision(
+            keep=action in ("add", "ner_off"),
+            match=action == "add",
+            case=said["case"].case if "case" in said else "",
+            preferred="prefer" in said and said["prefer"].concept == row.concept,
+            rules=tuple(sorted({*last.values()})),
+        )
+
+    def fitting(self, row: NameRow) -> list[int]:
+        """Returns the numbers of the rules that are about a name, in order; a ``prefer`` is about all concepts."""
+        near = [*self._by_surface.get(row.surface, ()), *self._by_concept.get(row.concept, ())]
+        if self._by_key:
+            near += self._by_key.get(self._key(row.surface), ())
+        return sorted(number for number in near if _fits(self.rules[number], row))
+
+    def added(self, *, without: Collection[int] = ()) -> dict[tuple[str, str], NameRow]:
+        """Returns surface and concept -> name that rules add, each once; its source is that of the last such rule."""
+        return {
+            (rule.surface, rule.concept): NameRow(rule.surface, rule.source or CURATION, rule.concept)
+            for number, rule in enumerate(self.rules)
+            if rule.action == "add" and number not in without
+        }
+
+
+def apply(
+    rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
+) -> Iterator[tuple[NameRow, Decision]]:
+    """Yields each name with its decision, and then the names that rules add and no source has.
+
+    Args:
+        rows: surface, source and concept of each name.
+        curation: the rules.
+        without: numbers of rules that are left out.
+    """
+    adding = curation.added(without=without)
+    for row in rows:
+        adding.pop((row.surface, row.concept), None)
+        yield row, curation.decide(row, without=without)
+    for row in adding.values():
+        yield row, curation.decide(row, without=without)
+
+
+def _fits(rule: Rule, row: NameRow) -> bool:
+    if rule.source and rule.source != row.source and rule.action != "add":
+        return False
+    return not rule.concept or rule.concept == row.concept or rule.action == "prefer"
+
+
+Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"]
+
+
+class Finding(NamedTuple):
+    """Problem of one rule.
+
+    Attributes:
+        number: of the rule, from 0.
+        problem: its kind: ``"dead"`` fits no name, or adds one that is there; ``"overruled"`` fits names,
+            but changes none beside the other rules.
+        said: one sentence for people, with the place of the rule.
+    """
+
+    number: int
+    problem: Problem
+    said: str
+
+
+class SeenNames:
+    """Names of a build that rules are about, collected so that neither lint nor the build searches them again.
+
+    Attributes:
+        rules: all rules.
+        rows: names that a rule fits, or that have the surface of one.
+        concepts: concepts that rules name.
+    """
+
+    def __init__(self, curation: Curation) -> None:
+        """Starts without names."""
+        self.rules = curation.rules
+        self.rows: dict[NameRow, None] = {}
+        self.concepts: set[str] = set()
+        self._curation = curation
+        self._named = {rule.surface for rule in curation.rules}
+        self._meant = {rule.concept for rule in curation.rules}
+
+    def see(self, source: str, record: ConceptRecord) -> None:
+        """Collects the names and concepts of one record of a source."""
+        if record.curie in self._meant:
+            self.concepts.add(record.curie)
+        for name in record.names:
+            row = NameRow(name.surface, source, record.curie)
+            if row.surface in self._named or self._curation.fitting(row):
+                self.rows[row] = None
+
+    def decide(self, row: NameRow) -> Decision:
+        """Returns the decision about a name that was seen, or that a rule adds; see `Curation.decide`."""
+        looked = row in self.rows or row.surface in self._named
+        return self._curation.decide(row) if looked else UNTOUCHED
+
+    def findings(self, sources: Iterable[str]) -> list[Finding]:
+        """Returns the problems of the rules, given all names and concepts that were seen; see `lint`."""
+        return lint(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
+
+
+def lint(
+    rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()
+) -> list[Finding]:
+    """Returns all problems of the rules, in their order.
+
+    Args:
+        rows: surface, source and concept of each name of the vocabularies, before curation.
+        curation: the rules.
+        known: whether a concept is in the vocabularies.
+        sources: names of the vocabularies; empty if they are not known.
+    """
+    found = [*_names(curation, known, frozenset(sources)), *_contradictions(curation.rules), *_dead(rows, curation)]
+    return sorted(found, key=lambda finding: (finding.number, finding.problem))
+
+
+def _names(curation: Curation, known: Callable[[str], bool], sources: frozenset[str]) -> Iterator[Finding]:
+    for number, rule in enumerate(curation.rules):
+        if rule.concept and not known(rule.concept):
+            said = f"{rule.place}: the concept {rule.concept} is in no source; correct it, or remove the rule"
+            yield Finding(number, "unknown-concept", said)
+        if sources and rule.source and rule.source not in sources and rule.action != "add":
+            said = f"{rule.place}: there is no source {rule.source!r}; correct it, or remove the rule"
+            yield Finding(number, "unknown-source", said)
+
+
+def _contradictions(rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    """Yields rules with exactly the same names and the same field to decide as an earlier one."""
+    before: dict[tuple[str, ...], int] = {}
+    for number, rule in enumerate(rules):
+        target = (rule.decides[0], rule.surface, rule.source, "" if rule.action == "prefer" else rule.concept)
+        if target in before:
+            other = rules[before[target]]
+            same = (other.action, other.concept, other.case) == (rule.action, rule.concept, rule.case)
+            says = "says the same as" if same else "contradicts"
+            said = f"{rule.place}: {rule.action} {rule.surface!r} {says} {other.place}; keep one of the two"
+            if (other.action, rule.action) != ("add", "ner_off"):  # which make a name for linking alone
+                yield Finding(number, "twice" if same else "contradiction", said)
+        before[target] = number
+
+
+def _dead(rows: Iterable[NameRow], curation: Curation) -> Iterator[Finding]:
+    """Yields rules without effect, the earlier ones first: the remaining rules have the same result as all together."""
+    near: defaultdict[str, dict[NameRow, None]] = defaultdict(dict)  # surface -> names that a rule looks at
+    looked: defaultdict[int, set[str]] = defaultdict(set)  # rule -> surfaces of these names
+    named = {rule.surface for rule in curation.rules}
+    for row in rows:
+        numbers = curation.fitting(row)
+        if numbers or row.surface in named:
+            near[row.surface][row] = None
+        for number in numbers:
+            looked[number].add(row.surface)
+    touched = defaultdict(set, {number: {*surfaces} for number, surfaces in looked.items()})
+    for row in curation.added().values():
+        for number in curation.fitting(row):
+            touched[number].add(row.surface)
+    gone: set[int] = set()
+    for number, rule in enumerate(curation.rules):
+        surfaces = touched[number] | {rule.surface}
+        if any(_outcome(near, s, curation, gone) != _outcome(near, s, curation, gone | {number}) for s in surfaces):
+            continue
+        gone.add(number)
+        what = f"{rule.place}: {rule.action} {rule.surface or rule.concept!r}"
+        if looked[number] and rule.action != "add":
+            yield Finding(number, "overruled", f"{what} changes nothing, for other rules decide; remove it")
+        else:
+            yield Finding(number, "dead", f"{what} does nothing any more; remove it")
+
+
+def _outcome(
+    near: Mapping[str, Iterable[NameRow]], surface: str, curation: Curation, gone: Collection[int]
+) -> set[tuple[NameRow, bool, str, bool]]:
+    """Returns the names of a surface that are kept, with the decision for each.
+
+    A preference counts among one concept too: the word may be common, and other surfaces may have its key.
+    """
+    return {
+        (row, decision.match, decision.case, decision.preferred)
+        for row, decision in apply(near.get(surface, ()), curation, without=gone)
+        if decision.keep and row.surface == surface
+    }

@@ -1,1 +1,0 @@
-"""Manual corrections of vocabularies: rules in a table, which are appended and never edited."""

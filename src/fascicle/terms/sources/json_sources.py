@@ -1,0 +1,273 @@
+"""Vocabularies as JSON: OBO-Graph, and the diseases, targets and molecules of the Open Targets Platform.
+
+OBO-Graph has nodes, and edges between them (https://github.com/geneontology/obographs). They are read one by one, so a
+file may have any size. Data of Open Targets are JSON Lines or Parquet, a file or a folder of parts, as in the schemas
+of the data sets on the download page of the platform, of 2023 and of 2025.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from fascicle.core.files.json_parts import JsonParts
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, InputError, MissingExtraError, Place
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.curies import curie
+from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, hidden
+from fascicle.terms.terms import ConceptRecord, NameKind
+
+_SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
+_PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})
+T = TypeVar("T")
+_REPLACED: Final = "IAO_0100001"
+_NAMESPACE: Final = "hasOBONamespace"
+_ALIAS: Final = "hasAlternativeId"
+
+
+class _Text(msgspec.Struct):
+    val: str = ""
+
+
+class _Property(_Text):
+    pred: str = ""
+
+
+class _Synonym(_Property):
+    synonym_type: str = msgspec.field(default="", name="synonymType")
+
+
+class _Meta(msgspec.Struct):
+    definition: _Text | None = None
+    synonyms: list[_Synonym] = []
+    xrefs: list[_Text] = []
+    properties: list[_Property] = msgspec.field(default_factory=list, name="basicPropertyValues")
+    deprecated: bool = False
+
+
+class _Node(msgspec.Struct):
+    id: str = ""
+    lbl: str | None = None
+    type: str | None = None
+    meta: _Meta | None = None
+
+
+class _Edge(msgspec.Struct):
+    sub: str = ""
+    pred: str = ""
+    obj: str = ""
+
+
+class _Reading:
+    """State of reading one file: data about its concepts, beside the records that were returned."""
+
+    def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
+        self._settings, self._report = settings, report
+        self.aliases: dict[str, list[str]] = {}
+        self.live: set[str] = set()
+
+    def records(self, parts: JsonParts) -> Iterator[ConceptRecord]:
+        """Yields the records of all graphs, in the order of the file."""
+        there = False
+        for name in parts.fields():
+            if name != "graphs":
+                parts.skip()
+                continue
+            there = True
+            for _ in parts.elements():
+                for of_graph in parts.fields():
+                    if of_graph not in ("nodes", "edges"):
+                        parts.skip()
+                        continue
+                    read = self._of_node if of_graph == "nodes" else self._of_edge
+                    for number, _ in enumerate(parts.elements(), 1):
+                        shown = f"{self._settings.path}, {of_graph[:-1]} {number}"
+                        yield from read(parts.text(), Place(self._settings.path, shown=shown))
+        parts.close()
+        if not there:
+            raise FormatError("the file is no OBO-Graph JSON, for it has no graphs", at=self._settings.path)
+
+    def _of_node(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+        node = _decoded(raw, _Node)
+        if node is not None and node.type not in (None, "CLASS"):
+            return
+        self._report.rows += 1
+        if node is None:
+            self._report.lose("structure", place)
+        elif (draft := self._draft(node, place)) is not None:
+            self._report.used += 1
+            self.live.add(draft.curie)
+            yield draft.record()
+
+    def _draft(self, node: _Node, place: Place) -> Draft | None:
+        identifier = curie(node.id, self._settings.prefix)
+        if not identifier:
+            self._report.lose("identifier", place)
+            return None
+        meta = node.meta or _Meta()
+        draft = Draft(
+            settings=self._settings, report=self._report, place=place, curie=identifier, obsolete=meta.deprecated
+        )
+        draft.definition = meta.definition.val if meta.definition else ""
+        if node.lbl is not None:
+            draft.name(node.lbl, "label")
+        for synonym in meta.synonyms:
+            kind = _PREDICATES.get(_last(synonym.pred), "related")
+            short = any(word in synonym.synonym_type.lower() for word in ("abbreviation", "acronym", "omo_0003000"))
+            draft.name(synonym.val, "abbreviation" if short and kind in ("exact", "related") else kind)
+        for xref in meta.xrefs:
+            draft.reference(xref.val)
+        for fact in meta.properties:
+            told = _last(fact.pred)
+            if told == _REPLACED:
+                draft.replaced(fact.val)
+            elif told == _NAMESPACE:
+                draft.type = self._settings.types.get(fact.val, draft.type)
+            elif told == _ALIAS and (alias := curie(fact.val, self._settings.prefix)) and alias != identifier:
+                self.aliases.setdefault(alias, []).append(identifier)
+        return draft
+
+    def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+        self._report.rows += 1
+        edge = _decoded(raw, _Edge)
+        if edge is None:
+            self._report.lose("structure", place)
+            return
+        if _last(edge.pred) not in ("is_a", "subClassOf"):
+            self._report.lose("relation", place)
+            return
+        below, above = curie(edge.sub, self._settings.prefix), curie(edge.obj, self._settings.prefix)
+        if below and above and below != above:
+            self._report.used += 1
+            yield ConceptRecord(curie=below, parents=(above,))
+        else:
+            self._report.lose("identifier", place)
+
+
+def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Yields the classes of an OBO-Graph file, and their ``is_a`` edges in records of their own.
+
+    Places are numbers of nodes and edges in their graph, from 1.
+
+    Raises:
+        FormatError: no JSON of this form.
+    """
+    reading = _Reading(settings, report)
+    with Source(path=settings.path).open() as stream:
+        yield from reading.records(JsonParts(stream, at=settings.path))
+    yield from hidden(reading.aliases, reading.live)
+
+
+def _decoded(raw: str, kind: type[T]) -> T | None:
+    """Returns a part of the file; ``None`` if it has another form."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+def _last(address: str) -> str:
+    return address.replace("#", "/").rpartition("/")[2]
+
+
+_NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
+    {
+        **dict.fromkeys(("name", "approvedSymbol"), "label"),
+        **dict.fromkeys(("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"),
+        **{name: kind for kind in _SYNONYMS for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")},
+        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "related"),
+    }
+)
+_PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none
+_TOGETHER: Final = 1_000  # rows of Parquet
+
+
+def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the concepts; identifiers that were merged into others come at the end.
+
+    ``types`` maps a ``biotype`` or ``drugType`` to a type.
+
+    Raises:
+        InputError: the file or a part cannot be opened.
+        MissingExtraError: Parquet, but pyarrow is not installed.
+        FormatError: a file is no Parquet.
+    """
+    aliases: dict[str, list[str]] = {}
+    live: set[str] = set()
+    for place, row in _rows(settings, report):
+        given = str(row.get("id") or "")
+        prefix = next((prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix)
+        found = curie(given, prefix)
+        if not found:
+            report.lose("identifier", place)
+            continue
+        report.used += 1
+        live.add(found)
+        draft = Draft(settings=settings, report=report, place=place, curie=found)
+        draft.type = settings.types.get(str(row.get("biotype") or row.get("drugType") or ""), "")
+        draft.definition = str(row.get("description") or "")
+        synonyms = row.get("synonyms")
+        fields = {**row, **synonyms} if isinstance(synonyms, dict) else row
+        for key, kind in _NAMES.items():
+            for text in _texts(fields.get(key)):
+                draft.name(text, kind, place=place)
+        for text in (*_texts(row.get("parents")), *_texts(row.get("parentId"))):
+            draft.above(curie(text, prefix) or text, place=place)
+        for text in (*_texts(row.get("dbXRefs")), *_texts(row.get("dbXrefs")), *_texts(row.get("proteinIds"))):
+            draft.reference(text, place=place)
+        for text in _texts(row.get("obsoleteTerms")):
+            if alias := curie(text, settings.prefix):
+                aliases.setdefault(alias, []).append(found)
+        yield draft.record()
+    yield from hidden(aliases, live)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yields the texts of a value: a text, a list, a name with its source, or an identifier with its vocabulary."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif isinstance(value, dict) and isinstance(value.get("label"), str):
+        yield value["label"]
+    elif isinstance(value, dict) and isinstance(value.get("id"), str):
+        yield f"{str(value.get('source', '')).partition('_')[0]}:{value['id']}"
+
+
+def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
+    place = Path(settings.path)
+    known = (".json", ".jsonl", ".parquet", ".gz")
+    parts = sorted(one for one in place.iterdir() if one.suffix in known) if place.is_dir() else [place]
+    for path in map(str, parts):
+        yield from _of_parquet(path, report) if path.endswith(".parquet") else _of_json(path, settings, report)
+
+
+def _of_json(path: str, settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
+    for place, line in counted_lines(path, settings.encoding, report):
+        try:
+            yield place, msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.MsgspecError, RecursionError):
+            report.lose("structure", place)
+
+
+def _of_parquet(path: str, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise MissingExtraError("parquet", "pyarrow") from None
+    try:
+        for batch in ParquetFile(path).iter_batches(batch_size=_TOGETHER):
+            for row in batch.to_pylist():
+                report.rows += 1
+                yield Place(path, shown=f"{path}, row {report.rows}"), row
+    except FileNotFoundError:
+        raise InputError(f"{path} is not there; correct path", file=path, code="not-found") from None
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"no Parquet file ({' '.join(str(error).split())}); fetch it again", at=path) from None
