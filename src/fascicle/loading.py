@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.linked import Keep
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.wrapped import Keep
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
@@ -103,7 +103,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     names = own_names(also, case=case, links=not recognition or recognition.links)
     predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
     if link is not None or ontology:
-        from fascicle.runtime.linked import linked
+        from fascicle.runtime.wrapped import linked
 
         predictor = linked(predictor, link, ontology=ontology)
     return with_variants(predictor) if variants else predictor
@@ -111,8 +111,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
 
 def with_variants(predictor: Annotator, keep: Keep | None = None) -> Annotator:
     """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
-    from fascicle.runtime.beside import Beside
-    from fascicle.runtime.linked import all_of
+    from fascicle.runtime.wrapped import Beside, all_of
     from fascicle.terms.variants.recogniser import VariantRecogniser
 
     return Beside(predictor, VariantRecogniser(), keep=keep or all_of)

@@ -51,7 +51,7 @@ from fascicle.settings.heads import (
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.labelling.distant import LABELS, UNKNOWN
+from fascicle.training.labelling import LABELS, UNKNOWN
 from fascicle.training.recogniser.data import TrainingSet, training_set
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare

@@ -27,7 +27,7 @@ from fascicle.training.engine.events import EpochScored, Note
 from fascicle.training.experiments.grid import read_grid
 from fascicle.training.experiments.queue import examine
 from fascicle.training.experiments.results import result_of
-from fascicle.training.labelling.distant import unknown_ranges, weak_labels
+from fascicle.training.labelling import unknown_ranges, weak_labels
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe

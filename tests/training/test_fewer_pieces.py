@@ -23,7 +23,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.run import run_recipe
-from fascicle.training.vocabulary import most_frequent, piece_counts, with_pieces
+from fascicle.training.starting import most_frequent, piece_counts, with_pieces
 
 Maker = Callable[..., Recipe]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")

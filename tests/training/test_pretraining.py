@@ -22,14 +22,13 @@ from tests.support.runs import finish, metrics, read_json
 from fascicle.cli import main
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.engine.optim import RowGradients
-from fascicle.training.pretraining.events import PretrainingFinished, PretrainingScored
-from fascicle.training.pretraining.run import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
+from fascicle.training.raw.masking import LOGITS, NAME, PLACES, MaskedModel, PretrainingFinished, PretrainingScored
+from fascicle.training.raw.pretraining import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 

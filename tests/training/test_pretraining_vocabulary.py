@@ -20,7 +20,7 @@ from fascicle.training.engine.loop import StepDone
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
-from fascicle.training.vocabulary import changed, frequent_pieces, frequent_words
+from fascicle.training.starting import changed, frequent_pieces, frequent_words
 
 ALL = {"prune": True, "add_words": 4, "word_pieces": 2, "word_frequency": 5}
 

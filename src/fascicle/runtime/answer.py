@@ -9,8 +9,8 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.effects import event_of
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted, has_letters
-from fascicle.runtime.decoding.calibration import calibrated, rounded, thresholds
 from fascicle.runtime.decoding.decoders import Found
+from fascicle.runtime.decoding.selection import calibrated, rounded, thresholds
 from fascicle.runtime.decoding.tagger import parted
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import Pieces

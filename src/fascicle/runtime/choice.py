@@ -13,9 +13,8 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.runtime.beside import OwnNames
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.wrapped import Wrapped
+from fascicle.runtime.wrapped import OwnNames, Wrapped
 from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged
 

@@ -24,7 +24,7 @@ from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
 from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
-from fascicle.runtime.decoding.document.deciding import decided
+from fascicle.runtime.decoding.deciding import decided
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.runtime.names import check_pack, knows

@@ -21,10 +21,18 @@ from fascicle.core.document import GOLD, Document, Patch
 from fascicle.core.session import scored_batches
 from fascicle.core.stream import chunks
 from fascicle.runtime.answer import Answer, Unseen
+from fascicle.runtime.decoding.deciding import decided
 from fascicle.runtime.decoding.decoders import Decoder, Found, Tables
-from fascicle.runtime.decoding.distributions import GoldDistribution, Prober
-from fascicle.runtime.decoding.document.deciding import decided
-from fascicle.runtime.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
+from fascicle.runtime.decoding.kinds import (
+    KINDS,
+    GoldDistribution,
+    Kinds,
+    Prober,
+    decoder_of,
+    kind_of,
+    prober_of,
+    tagger_of,
+)
 from fascicle.runtime.names import check_pack, knows, with_cells, with_names
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
 from fascicle.settings.folders.manifest import Decision, Manifest

@@ -23,7 +23,7 @@ from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
 from fascicle.training.exclusion import check_used, without_listed
-from fascicle.training.labelling.teacher import SoftTags, soft_tags, taught
+from fascicle.training.labelling import SoftTags, soft_tags, taught
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fascicle.evaluation.scoring.typing import TypingScores
     from fascicle.training.engine.events import Ended, Finished, HeadScores
     from fascicle.training.filter.judging import FilterFinished
-    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.raw.masking import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
     from fascicle.training.typer.scores import TyperScores
 
@@ -99,7 +99,7 @@ def end_text(ended: Ended, recipe: AnyRecipe) -> EndText:
     from fascicle.training.distil.run import LayersFinished
     from fascicle.training.engine.events import Finished
     from fascicle.training.filter.judging import FilterFinished
-    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.raw.masking import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
     folder = ended.folder

@@ -17,7 +17,7 @@ from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.figures import figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.runtime.decoding.document.deciding import Knows, decided, knows_nothing
+from fascicle.runtime.decoding.deciding import Knows, decided, knows_nothing
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing

@@ -28,7 +28,7 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.runtime.decoding.calibration import calibrated, logits, sigmoid, thresholds
+from fascicle.runtime.decoding.selection import calibrated, logits, sigmoid, thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures

@@ -30,7 +30,7 @@ from fascicle.models.filter import FilterModel
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS
-from fascicle.runtime.types import TypedScorer
+from fascicle.runtime.inputs import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.models.nn.partial import SETS, set_of
+from fascicle.models.nn.losses import SETS, set_of
 from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings

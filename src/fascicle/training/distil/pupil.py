@@ -22,8 +22,8 @@ from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
 from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
 from fascicle.models.model import NerModel, Trainable
-from fascicle.models.nn.distil import attention_loss, layer_map, state_loss
-from fascicle.models.nn.draw import draw
+from fascicle.models.nn.losses import attention_loss, layer_map, state_loss
+from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,
@@ -33,7 +33,7 @@ from fascicle.settings.recipes.distil import (
 )
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.trained import open_trained
+from fascicle.training.starting import open_trained
 
 _FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"

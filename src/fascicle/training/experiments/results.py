@@ -37,7 +37,7 @@ from fascicle.training.corpus import read_part
 from fascicle.training.engine.environment import differences
 from fascicle.training.exclusion import training_documents
 from fascicle.training.experiments.hashes import all_values
-from fascicle.training.labelling.distant import weak_labels
+from fascicle.training.labelling import weak_labels
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):

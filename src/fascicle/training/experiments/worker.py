@@ -22,8 +22,7 @@ from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.experiments.folders import conflict_message, json_object, state_of
-from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.hashes import conflict_message, data_hashes, json_object, recipe_hash, state_of
 from fascicle.training.experiments.results import (
     COST,
     Done,

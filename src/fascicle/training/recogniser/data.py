@@ -29,7 +29,7 @@ from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_docum
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
 from fascicle.training.engine.loop import Taught
-from fascicle.training.labelling.distant import unknown_ranges
+from fascicle.training.labelling import unknown_ranges
 
 
 @dataclass(frozen=True, kw_only=True)

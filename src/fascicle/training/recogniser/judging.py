@@ -23,7 +23,7 @@ from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.text.windows import Batch
-from fascicle.training.labelling.distant import score_known
+from fascicle.training.labelling import score_known
 
 _Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]

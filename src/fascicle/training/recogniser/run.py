@@ -47,8 +47,7 @@ from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_threshold, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.trained import open_trained
-from fascicle.training.vocabulary import with_pieces
+from fascicle.training.starting import open_trained, with_pieces
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:

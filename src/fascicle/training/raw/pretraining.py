@@ -27,7 +27,6 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
-from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
@@ -35,9 +34,18 @@ from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Taught, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
-from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
+from fascicle.training.raw.masking import (
+    LOGITS,
+    NAME,
+    PLACES,
+    HeldOut,
+    MaskedModel,
+    PretrainingFinished,
+    PretrainingScored,
+    card_of,
+)
 from fascicle.training.raw.windows import RawText, TextWindows, read_windows
-from fascicle.training.vocabulary import changed
+from fascicle.training.starting import changed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -25,7 +25,7 @@ from fascicle.terms.matching.dictionary import PHRASES, Entry, read_dictionary
 from fascicle.terms.matching.matcher import Matcher
 from fascicle.terms.matching.names import RULES
 from fascicle.terms.overlaps import Match
-from fascicle.training.labelling.distant import (
+from fascicle.training.labelling import (
     LABELS,
     UNKNOWN,
     distant_documents,
