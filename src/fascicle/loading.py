@@ -262,13 +262,13 @@ def _model(
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
         from fascicle.models.model import TorchScorer, device_named, load_model, with_types
-    scorer = TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
+    model = load_model(folder, manifest).to(device_named(device))
     if described is not None:
         try:
-            manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
+            manifest = with_types(model, manifest, types=described, tokenizer=tokenizer)
         except RecipeError as error:
             raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+    return ModelPredictor(manifest, tokenizer, TorchScorer(model=model), read=reader_of(folder, manifest))
 
 
 def load_filter(
@@ -300,10 +300,10 @@ def load_filter(
     if manifest.runtime == "onnx":
         return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
     with _needs_torch(threads):
-        from fascicle.models.filter import TorchFilter, load_filter_model
-        from fascicle.models.model import device_named
+        from fascicle.models.filter import load_filter_model
+        from fascicle.models.model import TorchScorer, device_named
     model = load_filter_model(place, manifest).to(device_named(device))
-    return MentionFilter(manifest, tokenizer, TorchFilter(model=model))
+    return MentionFilter(manifest, tokenizer, TorchScorer(model=model))
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:

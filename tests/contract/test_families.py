@@ -33,8 +33,9 @@ from fascicle.models.heads.contract import IGNORED, Basis, put_weights
 from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.model import FAMILIES, NerModel, TorchScorer, load_model, save_model
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.kinds import KINDS, limits_of
-from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.runtime.decoding.tagger import TagDecision, decode_batch
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
     HEADS,

@@ -81,6 +81,17 @@ class Trainable(nn.Module, ABC):
     """
 
     encoder: Encoder
+    answer: str  # the head whose tables are the answer
+
+    def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
+        """Scores a batch with one head alone.
+
+        Args:
+            batch: see ``forward``.
+            name: of a head; empty for the one that answers.
+        """
+        found: dict[str, Tensor] = self(batch)[name or self.answer]
+        return found
 
     @abstractmethod
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
@@ -179,7 +190,7 @@ class TorchScorer:
         bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
     """
 
-    model: NerModel
+    model: Trainable
     answer: str = ""
     bf16: bool = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -121,17 +121,13 @@ def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> M
     Raises:
         ModelError: there is no such checkpoint, it cannot be read, lacks weights, or its labels are no tags.
     """
-    from transformers import AutoModelForTokenClassification, AutoTokenizer
+    from transformers import AutoModelForTokenClassification
 
-    def load(place: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any], Any]:
-        network, loading = AutoModelForTokenClassification.from_pretrained(
-            place, trust_remote_code=False, use_safetensors=True, output_loading_info=True, **options
-        )
-        return network, loading, AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
-
-    network, loading, fast = fetched(name, load, what=_WHAT)
-    if missing := sorted(loading["missing_keys"]):
-        raise ModelError(f"the {_WHAT} {name!r} lacks the weights {missing[0]}; give a checkpoint that was trained")
+    network, missing, fast = fetched(
+        name, AutoModelForTokenClassification, what=_WHAT, more=lambda place, options: {"use_safetensors": True}
+    )
+    if missing:
+        raise ModelError(f"the {_WHAT} {name!r} lacks the weights {min(missing)}; give a checkpoint that was trained")
     tokenizer = reading_tokenizer(fast, name, what=_WHAT)
     if tokenizer.size > (known := network.get_input_embeddings().num_embeddings):
         raise ModelError(

@@ -198,7 +198,9 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
 
 def _pretraining(finished: PretrainingFinished) -> str:
     found = finished.held_out
-    scored = "" if found is None else f"held-out pseudo-perplexity {found.perplexity:.2f} ({found.pieces:,} pieces)\n"
+    scored = (
+        "" if found is None else f"held-out pseudo-perplexity {found['perplexity']:.2f} ({found['pieces']:,} pieces)\n"
+    )
     return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
 
 

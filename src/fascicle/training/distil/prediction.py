@@ -37,9 +37,9 @@ from fascicle.training.distil.pupil import (
     student_of,
     told,
 )
-from fascicle.training.engine.events import Finished, Line
+from fascicle.training.engine.events import Finished, Line, Point
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.run import Point, PointResult
+from fascicle.training.engine.run import PointResult
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names

@@ -23,7 +23,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import Marked
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.events import Ended
 from fascicle.training.filter.members import ROWS, Member
 
 
@@ -75,25 +75,6 @@ class Confusion:
         """Returns the counts for JSON."""
         counts = {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
         return {**counts, "accuracy": self.accuracy, "f1": self.f1}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilterEpoch(Validated):
-    """Event: a filter with its decisions on the held-out examples.
-
-    Attributes:
-        held_out: the counts.
-        kept_f1: F1 of the kept mentions on the held-out documents, where the epoch is chosen by that.
-    """
-
-    held_out: Confusion
-    kept_f1: float | None = None
-
-    @property
-    def figures(self) -> str:
-        """Accuracy and F1 on held-out examples, in percent."""
-        kept = "" if self.kept_f1 is None else f", F1 of what is kept {100 * self.kept_f1:.2f}"
-        return f"held-out accuracy {100 * self.held_out.accuracy:.2f} F1 {100 * self.held_out.f1:.2f}{kept}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ Also the card of a pretrained encoder: its text, its settings, and its cost.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,9 @@ from torch import Tensor, nn
 from fascicle.core.wording import counted
 from fascicle.models.encoder import Encoder
 from fascicle.models.model import Trainable
+from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.events import Ended
 
 NAME: Final = "masked"
 LOGITS: Final = "logits"
@@ -27,7 +27,6 @@ PLACES: Final = "places"
 # Places are padded to a multiple of this number. Each batch has another number of them, and the library for matrix
 # products caches code and memory for each number of rows: after some hundred batches more than a gigabyte.
 _MULTIPLE: Final = 16
-_SPREAD: Final = 0.02  # of the new weights, as in BERT
 
 
 class MaskedModel(Trainable):
@@ -49,14 +48,12 @@ class MaskedModel(Trainable):
         self.transform = nn.Linear(encoder.width, width)
         self.norm = nn.LayerNorm(width, eps=1e-12)
         self.bias = nn.Parameter(torch.zeros(pieces))
-        nn.init.normal_(self.transform.weight, std=_SPREAD)
-        nn.init.zeros_(self.transform.bias)
+        draw(self.transform)
 
     @property
     def embeddings(self) -> Tensor:
         """Vectors of the pieces, ``[V, e]``."""
-        table: nn.Embedding = self.encoder.network.get_input_embeddings()  # type: ignore[operator]
-        return table.weight
+        return self.encoder.pieces.weight
 
     def logits(self, states: Tensor) -> Tensor:
         """Returns the logits of all pieces, ``[M, V]``.
@@ -88,79 +85,35 @@ class MaskedModel(Trainable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOut:
-    """Prediction of the hidden pieces of held-out text.
-
-    Attributes:
-        loss: mean cross-entropy of a hidden piece, in nats.
-        pieces: that were hidden.
-    """
-
-    loss: float
-    pieces: int
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> HeldOut | None:
-        """Reads the values of a line of ``metrics.jsonl``; ``None`` where nothing was held out."""
-        given = line["held_out"]
-        return None if given is None else cls(loss=given["loss"], pieces=given["pieces"])
-
-    @property
-    def perplexity(self) -> float:
-        """Pseudo-perplexity: the exponential of the mean cross-entropy, each piece guessed from both sides."""
-        return math.exp(min(self.loss, 700.0))  # a float has no larger exponential
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the values for JSON."""
-        return {"loss": self.loss, "perplexity": self.perplexity, "pieces": self.pieces}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PretrainingScored(Validated):
-    """Event: an encoder with its scores on held-out text; ``None`` where nothing is held out."""
-
-    held_out: HeldOut | None
-
-    @property
-    def figures(self) -> str:
-        """Pseudo-perplexity as text."""
-        return "nothing held out" if self.held_out is None else f"held-out perplexity {self.held_out.perplexity:.2f}"
-
-
-@dataclass(frozen=True, kw_only=True)
 class PretrainingFinished(Ended):
     """Event: the end of a pretraining.
 
     Attributes:
-        held_out: final scores on held-out text; ``None`` where nothing is held out.
+        held_out: final scores on held-out text, see ``training.raw.pretraining.guess``; ``None`` where nothing is.
         step: number of the last step.
         pieces: of the text in all epochs, special tokens not counted.
         cost: seconds of all sessions.
     """
 
-    held_out: HeldOut | None
+    held_out: Mapping[str, Any] | None
     step: int
     pieces: int
     cost: float
 
     def as_dict(self) -> dict[str, Any]:
         """See ``Ended``."""
-        held_out = None if self.held_out is None else self.held_out.as_dict()
-        return {"step": self.step, "held_out": held_out, "pieces": self.pieces, "training_seconds": round(self.cost, 1)}
+        seconds = round(self.cost, 1)
+        return {"step": self.step, "held_out": self.held_out, "pieces": self.pieces, "training_seconds": seconds}
 
 
-def card_of(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> str:
-    """Returns the card as Markdown.
+def card_of(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[str]:
+    """Yields the lines of the card as Markdown.
 
     Args:
         recipe: of the run.
         facts: ``run.json`` of the run.
         ended: end of the run.
     """
-    return "\n".join(_lines(recipe, facts, ended)) + "\n"
-
-
-def _lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[str]:
     data, documents = facts["data"], facts["documents"]
     yield f"# {recipe.name}\n"
     yield (
@@ -186,8 +139,8 @@ def _rows(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretrainin
     yield "steps", f"{ended.step:,} of {facts['steps']:,}"
     yield "documents", f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out"
     yield "seed", str(recipe.seed)
-    if ended.held_out is not None:
-        yield "held-out pseudo-perplexity", f"{ended.held_out.perplexity:.3f} ({ended.held_out.pieces:,} hidden pieces)"
+    if found := ended.held_out:
+        yield "held-out pseudo-perplexity", f"{found['perplexity']:.3f} ({found['pieces']:,} hidden pieces)"
     yield "cost", f"{ended.cost / 3600:.2f} hours, {environment['threads']} threads, {facts['precision']}"
     yield "processor", str(environment["processor"])
     yield "vocabulary", f"{facts['tokenizer']['size']:,} pieces, tokenizer sha256 `{facts['tokenizer']['sha256']}`"

@@ -36,9 +36,9 @@ from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, Ty
 from fascicle.text.segment import segmenter
 from fascicle.text.vectors.files import StaticVectors, cache_beside, read_vectors
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
@@ -56,22 +56,6 @@ class UpdateDone(StepDone):
     """
 
     mean: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class UpdatesDone(Validated):
-    """Event: updates after which training can be resumed.
-
-    Attributes:
-        mean: of the last one, see ``UpdateDone``.
-    """
-
-    mean: float
-
-    @property
-    def figures(self) -> str:
-        """Mean loss; nothing is scored before the end."""
-        return f"mean loss {self.mean:.4f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,8 +209,7 @@ class TyperTrainee(Trainee):
         """Reports the losses, without scoring."""
         events = [event for event in point.events if isinstance(event, UpdateDone)]
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
-        facts, mean = point.facts(), events[-1].mean
-        return PointResult(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
+        return PointResult(lines=lines, figures=f"mean loss {events[-1].mean:.4f}")
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Raises an error, since no model is kept before the end."""
