@@ -66,7 +66,6 @@ class Network(Protocol):
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         """Scores one batch."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -48,7 +48,6 @@ class Scorer(Protocol):
 
     def run(self, inputs: Batch) -> Tables:
         """Scores one batch of ``text.windows.collate``."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

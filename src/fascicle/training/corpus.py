@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UnsetType
@@ -30,6 +30,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
+from fascicle.settings.base import RecipeBase
 from fascicle.settings.folders.best import is_unfinished
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
@@ -175,15 +176,7 @@ _MODELS: Final = ("model.start", "teacher.model")
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
-class NamesFiles(Protocol):
-    """Recipe of any kind, as far as it names files."""
-
-    def files(self) -> dict[str, str]:
-        """Returns the paths of all data that affect the result of a run, each by the key that names it."""
-        ...
-
-
-def check_data(recipe: NamesFiles) -> None:
+def check_data(recipe: RecipeBase) -> None:
     """Checks that the data files that a recipe names exist.
 
     Raises:
@@ -299,7 +292,7 @@ def data_name(key: str) -> str:
     return _NAMES.get(key, key.removeprefix("corpus."))
 
 
-def data_facts(recipe: NamesFiles, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
+def data_facts(recipe: RecipeBase, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
     """Returns the hash and further facts of every file that a recipe names, by its name in ``run.json``."""
     return {
         data_name(key): {"sha256": source_sha256(path), **more.get(data_name(key), {})}

@@ -18,11 +18,11 @@ discarded), nor their words, which may have been cut at annotated mentions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -52,23 +52,7 @@ LABELS: Final = "labels"  # in the meta of a document: the origin of its gold, i
 _LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
 
 
-class Labeller(Protocol):
-    """Finder of the names that become labels."""
-
-    @property
-    def name(self) -> str:
-        """Name of the dictionary or the pack."""
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Types of its names, sorted."""
-
-    @property
-    def version(self) -> str:
-        """Version of the rules of matching."""
-
-    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
-        """Yields the matches of each document, disjoint and in order."""
+Labeller = Matcher | PackFinder  # of the names that become labels
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -178,26 +178,18 @@ def most_frequent(counts: Ints, most: int) -> list[int]:
 _ROWS: Final = 1024  # windows that are counted at a time
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Changed:
-    """Encoder with another vocabulary.
-
-    Attributes:
-        pretrained: with it.
-        facts: numbers of old, removed and new pieces.
-    """
-
-    pretrained: Pretrained
-    facts: Mapping[str, int]
-
-
-def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySettings) -> Changed:
+def changed(
+    pretrained: Pretrained, text: TextWindows, settings: VocabularySettings
+) -> tuple[Pretrained, dict[str, int]]:
     """Adapts the vocabulary of an encoder to a text.
 
     Args:
         pretrained: its embedding table is replaced.
         text: as its tokenizer cuts it.
         settings: of the change.
+
+    Returns:
+        The encoder with its new tokenizer, and the numbers of pieces before and after, for ``run.json``.
 
     Raises:
         RecipeError: the tokenizer is not of the kind WordPiece.
@@ -209,13 +201,8 @@ def changed(pretrained: Pretrained, text: TextWindows, settings: VocabularySetti
         words=frequent_words(text, tokenizer, settings),
     )
     take_vocabulary(pretrained.encoder.network, found)
-    facts = {
-        "before": tokenizer.size,
-        "left_out": found.left_out,
-        "added": found.added,
-        "now": found.tokenizer.size,
-    }
-    return Changed(pretrained=replace(pretrained, tokenizer=found.tokenizer), facts=facts)
+    sizes = {"before": tokenizer.size, "left_out": found.left_out, "added": found.added, "now": found.tokenizer.size}
+    return replace(pretrained, tokenizer=found.tokenizer), sizes
 
 
 def frequent_pieces(text: TextWindows, *, least: int) -> frozenset[int]:

@@ -6,7 +6,8 @@ Shapes: B windows, T pieces, U units, d width of the encoder.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -173,6 +174,19 @@ class Head(nn.Module, ABC):
         A head keeps nothing in training mode. Whoever changes weights in evaluation mode calls this, as ``put_weights``
         does.
         """
+
+
+@contextmanager
+def evaluation_mode(*modules: nn.Module) -> Iterator[None]:
+    """Sets evaluation mode for the block, and restores the mode afterwards."""
+    training = [part for module in modules for part in module.modules() if part.training]
+    for part in training:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
 
 
 @torch.no_grad()

@@ -37,8 +37,8 @@ Found = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
-class Decoder(Protocol):
-    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
+class Taker(Protocol):
+    """What takes from the tables of one kind of head what it needs."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
         """Extracts what later decoding needs from each window of a batch.
@@ -48,7 +48,10 @@ class Decoder(Protocol):
             windows: of the batch.
             counts: units of each window.
         """
-        ...
+
+
+class Decoder(Taker, Protocol):
+    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Spans of each document, in order.
@@ -57,7 +60,13 @@ class Decoder(Protocol):
             taken: of the windows of each document.
             windows: of each document.
         """
-        ...
+
+
+class Prober(Taker, Protocol):
+    """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
+
+    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
 
 
 class UnitTagger(Decoder, Protocol):
@@ -66,7 +75,6 @@ class UnitTagger(Decoder, Protocol):
     @property
     def scheme(self) -> TagScheme:
         """Tagging scheme of the tags."""
-        ...
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
         """Returns the probability of each tag except O at each unit of each document, ``[units, C - 1]``.
@@ -75,7 +83,6 @@ class UnitTagger(Decoder, Protocol):
             taken: of the windows of each document.
             windows: of each document.
         """
-        ...
 
 
 class TagDecoder:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from fascicle.runtime.decoding.decoders import (
     Decoder,
     LabelDecoder,
     MatchDecoder,
+    Prober,
     SpanDecoder,
     Tables,
     TagDecoder,
@@ -113,18 +114,6 @@ def place(
             spans.append(span)
         reasons.append(reason)
     return Places(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
-
-
-class Prober(Protocol):
-    """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
-
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
-        """Extracts what is needed from each window of a batch, in the form that a decoder takes."""
-        ...
-
-    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
-        """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
-        ...
 
 
 class TagProber:
@@ -280,11 +269,13 @@ def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> 
 
 def _units(limits: Callable[[S], Limits], decoder: Callable[[S, Decision, int], Any], means: Definition) -> Kind[S]:
     """Returns the record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
-
-    def prober(head: S, decision: Decision, types: int, spans: Sequence[Ints]) -> TagProber:
-        return TagProber(decoder(head, decision, types), spans, types=types)
-
-    return Kind(limits=limits, decoder=decoder, prober=prober, definition=means, tags=decoder)
+    return Kind(
+        limits=limits,
+        decoder=decoder,
+        prober=lambda head, decision, types, spans: TagProber(decoder(head, decision, types), spans, types=types),
+        definition=means,
+        tags=decoder,
+    )
 
 
 _SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")

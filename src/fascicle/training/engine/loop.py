@@ -227,11 +227,9 @@ class Batches(Protocol):
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """Yields one epoch of inputs and targets, a function of the arguments; see ``recogniser.data.TrainingSet``."""
-        ...
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
-        ...
 
 
 class Trainer(Loop):

@@ -14,32 +14,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import msgspec
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.any import AnyRecipe, kind_of
-from fascicle.settings.recipes.distil import DistilRecipe
+from fascicle.settings.recipes.any import KINDS, AnyRecipe, kind_of
 from fascicle.settings.recipes.filter import FilterRecipe
-from fascicle.settings.recipes.pretraining import PretrainingRecipe
-from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data, data_name
 from fascicle.training.filter.members import member_sha256
 
 VERSION: Final = 1
-_KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
-    {
-        "recogniser": Recipe,
-        "distil": DistilRecipe,
-        "filter": FilterRecipe,
-        "typer": TyperRecipe,
-        "pretraining": PretrainingRecipe,
-    }
-)
 
 
 def recipe_hash(recipe: AnyRecipe, data: Mapping[str, str]) -> str:
@@ -111,7 +97,7 @@ def recipe_of(folder: Path) -> AnyRecipe:
     path = folder / "recipe.json"
     try:
         values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-        return msgspec.convert(values, _KINDS[kind_of(values)])
+        return msgspec.convert(values, KINDS[kind_of(values)])
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
             f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "

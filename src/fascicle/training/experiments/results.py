@@ -234,10 +234,9 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
 def read_result(results: Path, run: str) -> dict[str, Any]:
     """Reads one results file; empty if it does not exist or is no JSON object."""
     try:
-        value = json.loads((results / f"{run}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return _json(results / f"{run}.json")
+    except OutputError:
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:

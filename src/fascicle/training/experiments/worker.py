@@ -127,16 +127,8 @@ def _trained(task: Task, send: Send) -> Left | None:
 
 
 def _epoch(task: Task, event: Validated) -> EpochEnded:
-    return EpochEnded(
-        run=task.run,
-        epoch=event.epoch,
-        epochs=event.epochs,
-        loss=event.loss,
-        figures=event.figures,
-        seconds=event.seconds,
-        best=event.best,
-        step=0 if event.at_end_of_epoch else event.step,
-    )
+    told = {name: getattr(event, name) for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")}
+    return EpochEnded(run=task.run, **told, step=0 if event.at_end_of_epoch else event.step)
 
 
 def _too_late(task: Task, took: float) -> bool:

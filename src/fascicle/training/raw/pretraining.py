@@ -229,8 +229,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     vocabulary: Mapping[str, int] = {}
     if recipe.vocabulary.is_changed:
-        made = changed(pretrained, text.learned, recipe.vocabulary)
-        pretrained, vocabulary = made.pretrained, made.facts
+        pretrained, vocabulary = changed(pretrained, text.learned, recipe.vocabulary)
         mask = _mask_of(recipe, pretrained.tokenizer)
         text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     _check_same(folder, before, text, pretrained.tokenizer)

@@ -34,14 +34,15 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_t
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
+from fascicle.text.surfaces import SurfaceReader
 from fascicle.text.vectors.files import StaticVectors, cache_beside, read_vectors
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
-from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
-from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
+from fascicle.training.typer.data import TaughtSpans, TyperData, training_pairs, typer_data
+from fascicle.training.typer.scores import TyperScores, score_typer
 from fascicle.version import VERSION
 
 EVERY: Final = 50  # updates between two states for resuming
@@ -176,8 +177,11 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     vectors = _open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
+    rules = segmenter(recipe.typer.segmenter)
     for part in ("dev", "test"):
-        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word early
+        training_pairs(
+            SurfaceReader(document, rules) for document in documents[part]
+        )  # refuses a mention without a word early
     torch.manual_seed(recipe.seed)
     table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
     network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
@@ -221,15 +225,10 @@ class TyperTrainee(Trainee):
         with renewed_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
         given = {part: self.documents[part] for part in ("dev", "test")}
-        parts = {part: score_typer(model, given[part], self.lookup) for part in given if _has_gold(given[part])}
-        yield TyperFinished(
-            folder=self.folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
-        )
-
-
-def _has_gold(documents: Iterable[Document]) -> bool:
-    """True if there is a mention to score."""
-    return any(document.layer(GOLD) for document in documents)
+        with_gold = {part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)}
+        parts = {part: score_typer(model, found, self.lookup) for part, found in with_gold.items()}
+        seconds, cpu_seconds = self.loop.seconds, self.loop.cpu_seconds
+        yield TyperFinished(folder=self.folder, seconds=seconds, cpu_seconds=cpu_seconds, parts=parts)
 
 
 def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
