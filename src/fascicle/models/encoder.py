@@ -51,9 +51,7 @@ class Encoder(nn.Module):
     @property
     def pieces(self) -> nn.Embedding:
         """Embedding table of the word pieces of the vocabulary."""
-        network: Any = self.network
-        found: nn.Embedding = network.get_input_embeddings()
-        return found
+        return self.network.get_input_embeddings()  # type: ignore[operator]
 
     @property
     def longest(self) -> int:

@@ -63,8 +63,7 @@ class FilterModel(Trainable):
             pooled = (states * real).sum(dim=1) / real.sum(dim=1)
         else:
             pooled = states[:, 0]
-        found: Tensor = self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
-        return found
+        return self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         """Returns the scores of a batch of ``text.marked.pad_marked``."""

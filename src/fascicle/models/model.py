@@ -90,8 +90,7 @@ class Trainable(nn.Module, ABC):
             batch: see ``forward``.
             name: of a head; empty for the one that answers.
         """
-        found: dict[str, Tensor] = self(batch)[name or self.answer]
-        return found
+        return self(batch)[name or self.answer]
 
     @abstractmethod
     def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:

@@ -247,16 +247,14 @@ class UnitStates(nn.Module):
         pooled: Tensor = self.pooling(states, **given)
         if self.vectors is not None:
             pooled = pooled + self.known(batch)
-        dropped: Tensor = self.dropout(pooled)
-        return dropped
+        return self.dropout(pooled)
 
     def known(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for special tokens."""
         assert self.vectors is not None, "there are no vectors without inputs"
         around = int(self.specials and self.training)
         features = batch[FEATURES]
-        found: Tensor = self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
-        return found
+        return self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
 
 
 def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:

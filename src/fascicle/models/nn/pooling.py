@@ -49,8 +49,7 @@ def _rows_at(states: Tensor, places: Tensor) -> Tensor:
         ``[B, U, d]``.
     """
     if is_in_onnx_export():
-        taken: Tensor = _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
-        return taken
+        return _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
     return states.gather(1, _wide(places, states))
 
 
@@ -69,8 +68,7 @@ def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -
     if is_in_onnx_export():
         rows = torch.arange(places.shape[0], device=places.device).unsqueeze(1).expand_as(places)
         pairs = torch.stack([rows, places], dim=-1)
-        joined: Tensor = _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
-        return joined
+        return _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
     return _joined(slots, places, states, join)
 
 
@@ -211,8 +209,7 @@ class InputVectors(nn.Module):
         known = features.to(self.table.dtype)
         if self.training and self.dropout:
             known = known * self._kept(len(known)).to(known.device)[:, None]
-        found: Tensor = known @ self.table
-        return found
+        return known @ self.table
 
     def _kept(self, windows: int) -> Tensor:
         """Draws the columns with which each window is read, ``[B, F]``."""

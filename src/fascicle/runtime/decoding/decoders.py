@@ -101,16 +101,7 @@ class TagDecoder:
         self._decision = decision
         self._nothing = nothing
         self._tags = decision.scheme.count(types)
-
-    @property
-    def scheme(self) -> TagScheme:
-        """Tagging scheme of the tags."""
-        return self._decision.scheme
-
-    @property
-    def decision(self) -> TagDecision:
-        """Decision that turns emissions into spans; includes the chain of a CRF once a batch was taken."""
-        return self._decision
+        self.scheme = decision.scheme
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """Returns the emissions of each window's units, ``[units, C]``."""

@@ -129,8 +129,7 @@ def _columns(table: Floats, teacher: Annotator, wanted: AnswerLabels) -> Floats:
         table = without_b(table)
     width = _WIDTHS[wanted.scheme]
     chosen = [width * teacher.types.index(name) + at for name in wanted.types for at in range(width)]
-    found: Floats = table[:, chosen]
-    return found
+    return table[:, chosen]
 
 
 def _at_units(units: Ints, words: Ints, rows: Floats) -> Table:

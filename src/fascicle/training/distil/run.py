@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,16 +33,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_facts, read_part
 from fascicle.training.distil.data import RawSet
 from fascicle.training.distil.prediction import prepare_prediction
-from fascicle.training.distil.pupil import (
-    LAYERS,
-    Student,
-    beginnings,
-    facts_of,
-    layer_losses,
-    open_encoder,
-    student_of,
-    told,
-)
+from fascicle.training.distil.pupil import LAYERS, Pair, Student
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
@@ -136,15 +127,9 @@ class LayerTrainee(Trainee):
 
     def __post_init__(self) -> None:
         """Sets the criterion by which the encoder is chosen."""
-        given = self.loop.settings
-        times = given.patience_epochs or given.patience_validations
-        self.choice = Choice(
-            kept=(Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"])),),
-            last=given.select == "last",
-            every=given.validate_every_steps,
-            patience=times,
-            aim=f"loss on held-out text for {times} times that it was scored",
-        )
+        kept = Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
+        choice = Choice.of(self.loop.settings, kept)
+        self.choice = replace(choice, aim=f"loss on held-out text for {choice.patience} times that it was scored")
 
     def judge(self, point: Point) -> PointResult:
         """Compares the layers on held-out text."""
@@ -207,25 +192,19 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
         RecipeError: teacher and student do not fit each other or the recipe.
         ModelError: one of them cannot be loaded.
     """
-    taught_by = open_encoder(recipe.teacher)
-    torch.manual_seed(recipe.seed)
-    student = student_of(recipe.student, taught_by)
-    longest = recipe.text.window if recipe.text else recipe.reading.max_length
-    parts = None if recipe.text else _documents(recipe)
-    some = parts.train if parts else raw_documents(recipe.text, seed=recipe.seed)
-    layers = layer_losses(recipe, student, taught_by, longest=longest, texts=beginnings(one.text for one in some))
-    read = _of_corpus(parts, recipe, student) if parts else _of_text(recipe, student)
-    model = Student(student.encoder, layers=layers)
+    pair = Pair.of(recipe)
+    student = pair.student
+    given = raw_documents(recipe.text, seed=recipe.seed) if recipe.text else _documents(recipe)
+    pair.compare(one.text for one in (given.train if isinstance(given, Parts) else given))
+    read = _of_corpus(given, recipe, student) if isinstance(given, Parts) else _of_text(recipe, student)
+    model = Student(student.encoder, layers=pair.layers)
     trainer = Trainer(model, read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
+    slow = slow_precision(trainer.device, recipe.training)
     facts = Facts(
         data={**data_facts(recipe), **read.data},
-        more={**facts_of(recipe, student, layers, trainer), **read.more},
-        notes=[
-            *read.notes,
-            *told(student, taught_by, layers),
-            *filter(None, [slow_precision(trainer.device, recipe.training)]),
-        ],
+        more={**pair.facts(), **trainer.facts(), **read.more},
+        notes=[*read.notes, *pair.notes(), *filter(None, [slow])],
     )
     batches = read.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
     held_out = [batch for batch, _ in batches]

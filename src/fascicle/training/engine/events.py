@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.evaluation.scoring.scores import Scores
+from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import METRICS, legible
 from fascicle.training.engine.loop import StepDone
 
@@ -170,6 +171,13 @@ class Choice:
     minutes: float = 0.0
     patience: int = 0
     aim: str = ""
+
+    @classmethod
+    def of(cls, given: TrainingSettings, *kept: Kept, aim: str = "") -> Choice:
+        """Returns the choice that a recipe asks for; a line an epoch, where epochs are counted."""
+        patience = given.patience_epochs or given.patience_validations
+        last, every = given.select == "last", given.validate_every_steps
+        return cls(kept=kept, last=last, every=every, patience=patience, aim=aim)
 
 
 class Record:

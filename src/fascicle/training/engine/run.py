@@ -156,7 +156,8 @@ def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool)
     if before:
         check_same_data(folder, before, facts.data)
     start_folder(start, recipe, resume=resume)
-    own = {**facts.more, "data": facts.data, "environment": facts.environment}
+    own = {"recipe": recipe.name, "seed": recipe.seed, **facts.more}
+    own |= {"data": facts.data, "environment": facts.environment}
     other = differences(before.get("environment", {}), facts.environment) if before else []
     if other:
         own |= {"environments": [*before.get("environments", [before.get("environment", {})]), facts.environment]}

@@ -86,11 +86,8 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
-            "steps": trainer.steps,
-            **trainer.precision_facts(),
+            **trainer.facts(),
         },
         notes=[
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
@@ -118,12 +115,8 @@ class FilterTrainee(Trainee):
     def __post_init__(self) -> None:
         """Sets the criterion by which the epoch is chosen."""
         aim, given = self.recipe.filter.select, self.recipe.training
-        self.choice = Choice(
-            kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
-            last=given.select == "last",
-            patience=given.patience_epochs,
-            aim=f"{aim} on held-out documents for {given.patience_epochs} epochs",
-        )
+        kept = Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim]))
+        self.choice = Choice.of(given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs")
 
     def judge(self, point: Point) -> PointResult:
         """Scores the held-out examples."""

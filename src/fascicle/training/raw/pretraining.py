@@ -132,8 +132,7 @@ def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chanc
     picked = draws < masking.share
     if not picked.any():
         picked[np.argmin(draws)] = True
-    found: Bools = ~special & picked[np.maximum(word, 0)]
-    return found
+    return ~special & picked[np.maximum(word, 0)]
 
 
 def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mask, chance: np.random.Generator) -> Ints:
@@ -339,14 +338,11 @@ def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> F
     return Facts(
         data=data_facts(recipe),
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "documents": text.counts.as_dict(),
             "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size},
             **text.facts(),
             **({"vocabulary": material.vocabulary} if material.vocabulary else {}),
-            "steps": trainer.steps,
-            **trainer.precision_facts(),
+            **trainer.facts(),
         },
         notes=[
             *_vocabulary_notes(material.vocabulary),

@@ -81,8 +81,7 @@ class Mixture:
             windows: of the batch.
             chance: draws the windows without a guideline.
         """
-        found: Ints = np.where(chance.random(len(windows)) < self.unguided, 0, self.part_of[windows] + 1)
-        return found
+        return np.where(chance.random(len(windows)) < self.unguided, 0, self.part_of[windows] + 1)
 
 
 def _deck(size: int, *, part: int, number: int, seed: int) -> Ints:

@@ -145,7 +145,11 @@ class Recogniser(Trainee):
         names = (answer, *(name for name in manifest.heads if name != answer))
         self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
         self._fitted = dict[str, _View]()
-        self.choice = _choice(self.recipe, tuple(self._views.values()))
+        given = self.recipe.training
+        times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
+        aim = f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}"
+        kept = (Kept(folder=view.folder, merit=view.f1) for view in self._views.values())
+        self.choice = Choice.of(given, *kept, aim=aim)
         self.facts = self._known()
 
     def _known(self) -> Facts:
@@ -153,8 +157,6 @@ class Recogniser(Trainee):
         return Facts(
             data=self.parts.facts(recipe),
             more={
-                "recipe": recipe.name,
-                "seed": recipe.seed,
                 "types": self.parts.types,
                 "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
                 "windows": len(data.windows),
@@ -291,18 +293,6 @@ def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
         }
         for one, quota in zip(parts.several, windows, strict=True)
     }
-
-
-def _choice(recipe: Recipe, views: Sequence[_View]) -> Choice:
-    given = recipe.training
-    times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
-    return Choice(
-        kept=tuple(Kept(folder=view.folder, merit=view.f1) for view in views),
-        last=given.select == "last",
-        every=given.validate_every_steps,
-        patience=given.patience_epochs or given.patience_validations,  # a line an epoch, where epochs are counted
-        aim=f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}",
-    )
 
 
 def check_names(recipe: Recipe) -> None:

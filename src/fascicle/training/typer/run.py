@@ -111,17 +111,15 @@ class TyperLoop(Loop):
         """Trains to the last update."""
         taught = self._data.taught.weighed(self._share).to(self.device)
         self.model.train()
-        losses = list[float]()
         while self.step < self.steps:
             started, before = time.perf_counter(), time.process_time()
             done = self._update(taught)
             self.seconds += time.perf_counter() - started
             self.cpu_seconds += time.process_time() - before
-            losses.append(done.loss)
             yield done
         if self.epoch == 0:
             self.epoch = 1
-            yield EpochDone(epoch=1, loss=sum(losses) / max(1, len(losses)), seconds=self.seconds)
+            yield EpochDone(epoch=1)
 
     def _update(self, taught: TaughtSpans) -> UpdateDone:
         self.optimizer.zero_grad(set_to_none=True)
@@ -273,8 +271,6 @@ def _facts(
     return Facts(
         data=known,
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "types": data.types,
             "taught": data.facts,
             "steps": recipe.typer.updates,
