@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, Pretrained
-from fascicle.models.model import Trainable, check_tensors, read_network, write_network
+from fascicle.models.model import Answering, check_tensors, read_network, write_network
 from fascicle.models.nn.pooling import draw
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
@@ -27,7 +27,7 @@ from fascicle.text.pieces import PieceTokenizer
 NAME = "filter"  # name of its only head, in scores and targets
 
 
-class FilterModel(Trainable):
+class FilterModel(Answering):
     """Filter network: texts with a marked mention -> logits of incorrect and correct."""
 
     answer = NAME

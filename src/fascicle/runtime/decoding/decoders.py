@@ -189,8 +189,8 @@ class _SpanwiseDecoder:
         for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
             spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
             mine = slice(None) if all_spans or window.keep == window.units else answered(window, spans)
-            rows, ranks, scores = (of[a:b][mine] for of in (found.rows, found.ranks, found.scores))
-            taken.append(SpanScores(rows=rows, spans=spans[mine], ranks=ranks, scores=scores))
+            ranks, scores = (of[a:b][mine] for of in (found.ranks, found.scores))
+            taken.append(SpanScores(rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores))
         return taken
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:

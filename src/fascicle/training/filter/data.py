@@ -165,18 +165,15 @@ def gather(
     Raises:
         InputError: too few documents of dev.
     """
-    parts = {"train": (train, members[1]), "dev": (dev, members[0])}
-    splits = {
-        name: split_documents([d.id for d in documents], recipe.filter, seed=recipe.seed, dev=name == "dev")
-        for name, (documents, _) in parts.items()
-    }
-    found = {}
-    for name, (documents, systems) in parts.items():
-        apart = set(splits[name].threshold)
+    by_id, splits, found = {}, {}, {}
+    for name, documents, systems in (("train", train, members[1]), ("dev", dev, members[0])):
+        identifiers = [d.id for d in documents]
+        split = splits[name] = split_documents(identifiers, recipe.filter, seed=recipe.seed, dev=name == "dev")
+        apart = set(split.threshold)
         gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
         found[name] = examples(gold, [said for system in systems for said in system.wrong])
-    documents_by_id = {name: {d.id: d for d in documents} for name, (documents, _) in parts.items()}
-    return FilterExamples(documents=documents_by_id, splits=splits, examples=found)
+        by_id[name] = {d.id: d for d in documents}
+    return FilterExamples(documents=by_id, splits=splits, examples=found)
 
 
 @dataclass(frozen=True, kw_only=True)
