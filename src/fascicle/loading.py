@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from fascicle.models.span_typer import TyperModel
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
-    from fascicle.runtime.linked import Keep
     from fascicle.runtime.predictor import ModelPredictor
+    from fascicle.runtime.wrapped import Keep
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
@@ -98,7 +98,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     names = own_names(also, case=case, links=not recognition or recognition.links)
     predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
     if link is not None or ontology:
-        from fascicle.runtime.linked import linked
+        from fascicle.runtime.wrapped import linked
 
         predictor = linked(predictor, link, ontology=ontology)
     return with_variants(predictor) if variants else predictor
@@ -106,8 +106,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
 
 def with_variants(predictor: Annotator, keep: Keep | None = None) -> Annotator:
     """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
-    from fascicle.runtime.beside import Beside
-    from fascicle.runtime.linked import all_of
+    from fascicle.runtime.wrapped import Beside, all_of
     from fascicle.terms.variants.recogniser import VariantRecogniser
 
     return Beside(predictor, VariantRecogniser(), keep=keep or all_of)
@@ -256,13 +255,13 @@ def _model(
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
         from fascicle.models.model import TorchScorer, device_named, load_model, with_types
-    scorer = TorchScorer(model=load_model(folder, manifest).to(device_named(device)))
+    model = load_model(folder, manifest).to(device_named(device))
     if described is not None:
         try:
-            manifest = with_types(scorer.model, manifest, types=described, tokenizer=tokenizer)
+            manifest = with_types(model, manifest, types=described, tokenizer=tokenizer)
         except RecipeError as error:
             raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+    return ModelPredictor(manifest, tokenizer, TorchScorer(model=model), read=reader_of(folder, manifest))
 
 
 def load_filter(
@@ -294,10 +293,10 @@ def load_filter(
     if manifest.runtime == "onnx":
         return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
     with _needs_torch(threads):
-        from fascicle.models.filter import TorchFilter, load_filter_model
-        from fascicle.models.model import device_named
+        from fascicle.models.filter import load_filter_model
+        from fascicle.models.model import TorchScorer, device_named
     model = load_filter_model(place, manifest).to(device_named(device))
-    return MentionFilter(manifest, tokenizer, TorchFilter(model=model))
+    return MentionFilter(manifest, tokenizer, TorchScorer(model=model))
 
 
 def load_typer(folder: str | os.PathLike[str], *, threads: int | None = None) -> TyperModel:

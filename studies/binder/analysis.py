@@ -41,7 +41,7 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import Part, read_part
 from fascicle.training.experiments.hashes import recipe_of
-from fascicle.training.labelling.distant import weak_labels
+from fascicle.training.labelling import weak_labels
 from studies import common
 from studies.binder.densities import Histogram, Panel, panels_as_dict
 from studies.binder.partly_right import PartlyRight, partly_right, summary

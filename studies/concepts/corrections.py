@@ -22,7 +22,7 @@ from fascicle.evaluation.calibration.reliability import Judged
 from fascicle.linking.fitting import teach
 from fascicle.linking.folder import fit_calibration
 from fascicle.linking.ranking import Table, first, fit, of_units, unseen
-from fascicle.runtime.decoding.calibration import interpolated
+from fascicle.runtime.decoding.selection import interpolated
 from fascicle.terms.pack.pack import Pack
 from studies.common import write_result
 from studies.concepts.worth import Said, stated

@@ -22,7 +22,7 @@ from fascicle.models.layers import with_layers
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments.grid import read_grid
 from fascicle.training.recogniser.parts import read_data
-from fascicle.training.vocabulary import with_pieces
+from fascicle.training.starting import with_pieces
 from studies.common import ROOT
 
 

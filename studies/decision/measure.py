@@ -29,8 +29,8 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.decoding.calibration import calibrated
-from fascicle.runtime.decoding.document.deciding import decided, may_be_name
+from fascicle.runtime.decoding.deciding import decided, may_be_name
+from fascicle.runtime.decoding.selection import calibrated
 from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import DocumentDecision, Ends

@@ -19,7 +19,7 @@ import torch
 import torchcrf
 
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.runtime.decoding.chains import viterbi
+from fascicle.runtime.decoding.chains import ChainScores, viterbi
 from studies.common import RESULTS, take_turns
 
 RESULT = RESULTS / "crf_speed.json"
@@ -44,7 +44,7 @@ def compare(lengths: torch.Tensor, *, repeats: int) -> dict[str, dict[str, float
     mask = torch.arange(UNITS) < lengths[:, None]
     scores, sizes = emissions.detach().numpy(), lengths.numpy()
     parts = {name: value.detach().numpy() for name, value in ours.named_parameters()}
-    best, _ = viterbi(scores, sizes, **parts)
+    best, _ = viterbi(scores, sizes, ChainScores(**parts))
     reference = theirs.decode(emissions, mask=mask)
     if any(row[row >= 0].tolist() != path for row, path in zip(best, reference, strict=True)):
         raise RuntimeError("the two decoders disagree")
@@ -56,7 +56,7 @@ def compare(lengths: torch.Tensor, *, repeats: int) -> dict[str, dict[str, float
             other="pytorch_crf",
         ),
         "decode": take_turns(
-            lambda: viterbi(scores, sizes, **parts),
+            lambda: viterbi(scores, sizes, ChainScores(**parts)),
             lambda: theirs.decode(emissions, mask=mask),
             repeats=repeats,
             other="pytorch_crf",

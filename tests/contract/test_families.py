@@ -33,8 +33,9 @@ from fascicle.models.heads.contract import IGNORED, Basis, put_weights
 from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.model import FAMILIES, NerModel, TorchScorer, load_model, save_model
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.kinds import KINDS, limits_of
-from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, decode_batch
+from fascicle.runtime.decoding.tagger import TagDecision, decode_batch
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
     HEADS,
@@ -51,7 +52,7 @@ from fascicle.settings.heads import (
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.labelling.distant import LABELS, UNKNOWN
+from fascicle.training.labelling import LABELS, UNKNOWN
 from fascicle.training.recogniser.data import TrainingSet, training_set
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare

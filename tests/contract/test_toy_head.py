@@ -16,9 +16,9 @@ import pytest
 
 from fascicle.models.heads.contract import Head
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.kinds import Kind
 from fascicle.runtime.decoding.spans import candidates
-from fascicle.runtime.decoding.tagger import ChainScores
 from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import LEAST, MOST, fit_isotonic, fit_temperature
 from fascicle.evaluation.calibration.reliability import Judged, expected_calibration_error, reliability
-from fascicle.runtime.decoding.calibration import CLIP, interpolated, tempered
+from fascicle.runtime.decoding.selection import CLIP, interpolated, tempered
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)
 ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=40)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.fitting import FEW, Method, Target, fit_calibration
 from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.runtime.decoding.calibration import calibrated, rounded
+from fascicle.runtime.decoding.selection import calibrated, rounded
 from fascicle.settings.decision import Calibration, TemperatureCurve
 
 TYPES = ("A", "B")

@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.filter import FilterModel, TorchFilter, fresh_filter  # noqa: E402
+from fascicle.models.filter import FilterModel, fresh_filter  # noqa: E402
+from fascicle.models.model import TorchScorer  # noqa: E402
 from fascicle.settings.recipes.filter import FilterModelSettings  # noqa: E402
 
 
@@ -93,7 +94,7 @@ def test_the_pooler_of_an_encoder_is_taken(tiny_encoder: Path, tmp_path: Path) -
 
 
 def test_padding_changes_nothing(tiny_encoder: Path, batch: dict[str, torch.Tensor]) -> None:
-    scorer = TorchFilter(model=fresh(tiny_encoder, pool="mean"))
+    scorer = TorchScorer(model=fresh(tiny_encoder, pool="mean"))
     arrays = {name: t.numpy() for name, t in batch.items()}
     alone = {name: a[1:, :3] for name, a in arrays.items()}
     other = {**arrays, "input_ids": arrays["input_ids"] + 5 * (arrays["attention_mask"] == 0)}

@@ -17,7 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.tags import decode_tags
 from fascicle.errors import ModelError, UsageError
 from fascicle.loading import load
-from fascicle.runtime.labels import tags_of_labels
+from fascicle.models.token_classifier import tags_of_labels
 
 transformers = pytest.importorskip("transformers")
 import torch  # noqa: E402 - only where transformers is

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch, Section
 from fascicle.core.patches import apply
 from fascicle.loading import load_single
-from fascicle.runtime.decoding.document.deciding import cells_of
+from fascicle.runtime.decoding.deciding import cells_of
 from fascicle.runtime.names import with_cells
 from fascicle.settings.decision import NameDecision
 

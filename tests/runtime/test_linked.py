@@ -15,7 +15,7 @@ from fascicle.errors import PackError, UsageError
 from fascicle.linking import opening
 from fascicle.loading import load
 from fascicle.runtime.choice import Chosen
-from fascicle.runtime.linked import Linked, linked
+from fascicle.runtime.wrapped import Linked, linked
 from fascicle.settings.folders.vocabularies import shipped_linkers
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.linker import fit_folder

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import UsageError
 from fascicle.loading import load
-from fascicle.runtime.beside import OwnNames
+from fascicle.runtime.wrapped import OwnNames
 from fascicle.text.annotator import Annotator
 
 SPANS = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda one: (one[0], one[0] + one[1]))

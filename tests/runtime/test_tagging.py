@@ -12,8 +12,9 @@ import pytest
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.runtime.choice import Chosen
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, tag_marginals
+from fascicle.runtime.decoding.tagger import TagDecision, tag_marginals
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts

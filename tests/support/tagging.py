@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fascicle.core.tags import tag_scheme
-from fascicle.runtime.decoding.tagger import ChainScores, TagDecision
+from fascicle.runtime.decoding.chains import ChainScores
+from fascicle.runtime.decoding.tagger import TagDecision
 
 
 def chain_scores(n_tags: int) -> ChainScores:

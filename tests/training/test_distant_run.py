@@ -23,11 +23,11 @@ from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import CrfTagger
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.engine.events import EpochScored, Note
+from fascicle.training.engine.events import Note, Validated
 from fascicle.training.experiments.grid import read_grid
 from fascicle.training.experiments.queue import examine
 from fascicle.training.experiments.results import result_of
-from fascicle.training.labelling.distant import unknown_ranges, weak_labels
+from fascicle.training.labelling import unknown_ranges, weak_labels
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
@@ -263,7 +263,7 @@ def test_a_changed_dictionary_is_not_resumed(tiny_recipe: Maker, toy_dictionary:
     core.write_bytes(Path(toy_dictionary["core"]).read_bytes())
     recipe = tiny_recipe(distant={**toy_dictionary, "core": str(core)}, training={"epochs": 3})
     for event in run_recipe(recipe, tmp_path / "run"):
-        if isinstance(event, EpochScored):
+        if isinstance(event, Validated):
             break
     with core.open("a", encoding="utf-8") as stream:
         stream.write("Disease\tfever\n")

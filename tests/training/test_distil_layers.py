@@ -25,7 +25,8 @@ from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, Teache
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of, open_encoder
-from fascicle.training.distil.run import LayersCompared, LayersFinished, prepare_distil
+from fascicle.training.distil.run import LayersFinished, prepare_distil
+from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.run import run_recipe
@@ -165,8 +166,9 @@ def test_raw_text_teaches_and_a_stopped_run_goes_on_to_the_same_encoder(
     settings = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 4, "precision": "fp32", "validate_every_steps": 5}
     recipe = make(corpus=None, text=text, reading={}, training=settings)
     events = list(run_recipe(recipe, tmp_path / "straight"))
-    compared = [event for event in events if isinstance(event, LayersCompared)]
-    assert compared[-1].held_out["total"] < compared[0].held_out["total"]
+    compared = [event for event in events if isinstance(event, Validated)]
+    first, last = (event.lines[0]["held_out"]["total"] for event in (compared[0], compared[-1]))
+    assert last < first
     stopped = run_recipe(recipe, tmp_path / "stopped")
     for event in stopped:
         if isinstance(event, StepDone) and event.step == 7:  # within an epoch, behind the last state

@@ -26,7 +26,7 @@ from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
 from fascicle.training.distil.data import FILE, AnswerLabels, answers_of
 from fascicle.training.distil.run import prepare_distil
-from fascicle.training.engine.events import EpochScored, Finished
+from fascicle.training.engine.events import Finished, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 from fascicle.verbs.ensemble import ensemble
@@ -168,7 +168,7 @@ def test_an_untrained_student_learns_from_answers_alone(make: Make, tmp_path: Pa
     """Not one label of the gold decides a weight; the run folder is that of a recogniser."""
     student = {"size": {"layers": 1, "hidden": 24, "heads": 2, "feed_forward": 32}}
     events = list(run_recipe(make(teacher, student=student), tmp_path / "run"))
-    scored, ended = [event for event in events if isinstance(event, EpochScored)], events[-1]
+    scored, ended = [event for event in events if isinstance(event, Validated)], events[-1]
     assert isinstance(ended, Finished)
     assert scored[-1].loss < 0.5 * scored[0].loss
     assert ended.answer.dev.micro.f1 > 0.8

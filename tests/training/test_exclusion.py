@@ -26,7 +26,7 @@ from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.exclusion import training_documents, without_excluded
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
-from fascicle.training.labelling.distant import weak_labels
+from fascicle.training.labelling import weak_labels
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
 

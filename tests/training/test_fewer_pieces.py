@@ -23,7 +23,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.run import run_recipe
-from fascicle.training.vocabulary import most_frequent, piece_counts, with_pieces
+from fascicle.training.starting import most_frequent, piece_counts, with_pieces
 
 Maker = Callable[..., Recipe]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -97,7 +97,7 @@ def test_a_run_with_fewer_pieces_goes_on_as_if_nothing_had_happened(tiny_recipe:
     finish(recipe, tmp_path / "whole")
     events = run_recipe(recipe, tmp_path / "run")
     for event in events:
-        if type(event).__name__ == "EpochScored":
+        if type(event).__name__ == "Validated":
             break
     events.close()  # type: ignore[attr-defined]
     finish(recipe, tmp_path / "run", resume=True)

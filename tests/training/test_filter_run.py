@@ -25,10 +25,10 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.filter import FilterRecipe, read_filter_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.engine.events import Note
+from fascicle.training.engine.events import Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.filter.data import gather
-from fascicle.training.filter.judging import FilterEpoch, FilterFinished
+from fascicle.training.filter.judging import FilterFinished
 from fascicle.training.filter.members import read_members
 from fascicle.training.recogniser.parts import read_parts
 
@@ -103,10 +103,10 @@ def test_a_run_folder(trained: tuple[Path, list[Any]]) -> None:
     assert names <= {path.name for path in folder.iterdir()} <= names | {"predictions"}
     last = events[-1]
     assert isinstance(last, FilterFinished)
-    epochs = [event for event in events if isinstance(event, FilterEpoch)]
+    epochs = [event for event in events if isinstance(event, Validated)]
     assert len(epochs) == 12
-    best = max(epochs, key=lambda event: (event.held_out.f1, -event.epoch))
-    assert (last.epoch, last.held_out) == (best.epoch, best.held_out)
+    best = max(epochs, key=lambda event: (event.lines[0]["held_out"]["f1"], -event.epoch))
+    assert (last.epoch, last.held_out.as_dict()) == (best.epoch, best.lines[0]["held_out"])
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     assert scores["threshold"]["documents"] == 2
     found = scores["on_threshold_documents"]
@@ -147,12 +147,13 @@ def test_the_epoch_is_chosen_by_what_is_kept(
     )
     folder = tmp_path / "run"
     events = finish(recipe, folder)
-    epochs = [event for event in events if isinstance(event, FilterEpoch)]
+    epochs = [event for event in events if isinstance(event, Validated)]
     last = events[-1]
     assert isinstance(last, FilterFinished)
-    best = max(epochs, key=lambda event: (event.kept_f1 or 0.0, -event.epoch))
+    merits = {event.epoch: event.lines[0]["held_out"]["kept-f1"] for event in epochs}
+    best = max(epochs, key=lambda event: (merits[event.epoch], -event.epoch))
     assert last.epoch == best.epoch
-    assert len({event.kept_f1 for event in epochs}) > 1
+    assert len(set(merits.values())) > 1
     split = json.loads((folder / "split.json").read_text(encoding="utf-8"))["dev"]["held_out"]
     held = [d for d in read_parts(recipe.corpus).dev if d.id in split]
     said = [{p.id: p.mentions for p in read(Source(path=str(path)))} for path in (predicted(tiny_run), mistakes)]
@@ -164,9 +165,9 @@ def test_the_epoch_is_chosen_by_what_is_kept(
     for cut, _ in chances:
         kept = {key for key, (chance, _) in zip(flat, chances, strict=True) if chance >= cut}
         f1.append(2 * len(kept & gold) / (len(kept) + len(gold)))
-    assert best.kept_f1 == pytest.approx(max(f1))
+    assert merits[best.epoch] == pytest.approx(max(f1))
     line = json.loads((folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[best.epoch - 1])
-    assert line["held_out"]["kept-f1"] == best.kept_f1
+    assert line["held_out"]["kept-f1"] == merits[best.epoch]
 
 
 def predicted(run: Path) -> Path:

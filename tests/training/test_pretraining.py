@@ -22,14 +22,13 @@ from tests.support.runs import finish, metrics, read_json
 from fascicle.cli import main
 from fascicle.errors import FascicleError, InputError, OutputError, RecipeError
 from fascicle.models.encoder import load_pretrained
-from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
-from fascicle.training.engine.events import Note
+from fascicle.training.engine.events import Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.engine.optim import RowGradients
-from fascicle.training.pretraining.events import PretrainingFinished, PretrainingScored
-from fascicle.training.pretraining.run import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
+from fascicle.training.raw.masking import LOGITS, NAME, PLACES, MaskedModel, PretrainingFinished
+from fascicle.training.raw.pretraining import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 
@@ -222,7 +221,7 @@ def test_held_out_text_is_guessed_alike_each_time(encoder: Path, data: MaskedSet
     held_out = held_out_set(data.windows, data.masking, data.mask)
     one, two = guess(model, held_out), guess(model, held_out)
     assert one == two
-    assert one.perplexity == pytest.approx(math.exp(one.loss))
+    assert one["perplexity"] == pytest.approx(math.exp(one["loss"]))
     total, pieces = 0.0, 0
     for at in range(0, len(data.windows), 8):
         chosen = np.arange(at, min(at + 8, len(data.windows)))
@@ -239,8 +238,8 @@ def test_held_out_text_is_guessed_alike_each_time(encoder: Path, data: MaskedSet
                 }
                 total -= float(model(alone)[NAME][LOGITS].log_softmax(-1)[0, wanted])
             pieces += 1
-    assert pieces == one.pieces
-    assert one.loss == pytest.approx(total / pieces, rel=1e-4)
+    assert pieces == one["pieces"]
+    assert one["loss"] == pytest.approx(total / pieces, rel=1e-4)
 
 
 # -- Runs --------------------------------------------------------------------------------------------------------------
@@ -255,11 +254,11 @@ def whole_run(encoder: Path, text: Path, tmp_path_factory: pytest.TempPathFactor
 
 def test_perplexity_falls_and_the_folder_tells_it(whole_run: tuple[Path, list[Any]], encoder: Path) -> None:
     folder, events = whole_run
-    scored = [e.held_out.perplexity for e in events if isinstance(e, PretrainingScored) and e.held_out]
+    scored = [e.lines[0]["held_out"]["perplexity"] for e in events if isinstance(e, Validated)]
     ended = events[-1]
     assert isinstance(ended, PretrainingFinished)
     assert ended.held_out is not None
-    assert ended.held_out.perplexity == scored[-1] < 0.7 * scored[0]
+    assert ended.held_out["perplexity"] == scored[-1] < 0.7 * scored[0]
     assert read_json(folder / "scores.json")["held_out"]["perplexity"] == scored[-1]
     assert not (folder / "state").exists()
     card = (folder / "encoder" / "README.md").read_text(encoding="utf-8")

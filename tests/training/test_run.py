@@ -20,7 +20,7 @@ from fascicle.formats.predictions import read as read_predictions
 from fascicle.loading import load, read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.engine.events import EpochScored, Finished, Note
+from fascicle.training.engine.events import Finished, Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 
@@ -31,7 +31,7 @@ def kill_in_epoch(recipe: Recipe, folder: Path, epoch: int) -> None:
     """Lets a run go until the second step of an epoch."""
     events = run_recipe(recipe, folder)
     for event in events:
-        if isinstance(event, EpochScored) and event.epoch == epoch - 1:
+        if isinstance(event, Validated) and event.epoch == epoch - 1:
             break
     assert all(isinstance(e, StepDone) for e in islice(events, 2))
     events.close()  # type: ignore[attr-defined]
@@ -79,7 +79,7 @@ def test_predictions_hold_no_text_and_score_as_recorded(tiny_run: Path, toy_corp
 def test_events_come_in_order(tiny_recipe: Maker, tmp_path: Path) -> None:
     events = finish(tiny_recipe(training={"epochs": 2}), tmp_path / "run")
     notes = [e.text for e in events if isinstance(e, Note)]
-    assert [type(e) for e in events[len(notes) :]] == [*[*[StepDone] * 3, EpochScored] * 2, Finished]
+    assert [type(e) for e in events[len(notes) :]] == [*[*[StepDone] * 3, Validated] * 2, Finished]
     assert [e.step for e in events if isinstance(e, StepDone)] == [1, 2, 3, 4, 5, 6]
     assert notes[0].endswith("tag scheme IOB2")
     assert notes[1:] == [f"{p}: 18 gold mentions, 0 (0.00%) cannot be represented exactly" for p in ("train", "dev")]
@@ -91,7 +91,7 @@ def test_patience(tiny_recipe: Maker, tmp_path: Path, select: str) -> None:
     # A rate of nearly nothing: no epoch is better than the first.
     training = {"epochs": 9, "learning_rate": 1e-9, "patience_epochs": 2, "select": select}
     events = finish(tiny_recipe(training=training), tmp_path / "run")
-    assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2, 3]
+    assert [e.epoch for e in events if isinstance(e, Validated)] == [1, 2, 3]
     assert Note(text="stopped early: no better dev F1 for 2 epochs") in events
     assert events[-1].answer.epoch == (1 if select == "best-dev" else 3)
 
@@ -162,7 +162,7 @@ def test_only_the_end_is_made_again(tiny_recipe: Maker, tmp_path: Path) -> None:
     before = (tmp_path / "run" / "best" / "model.safetensors").read_bytes()
     (tmp_path / "run" / "scores.json").unlink()
     events = list(run_recipe(recipe, tmp_path / "run", resume=True))
-    assert not any(isinstance(e, StepDone | EpochScored) for e in events)
+    assert not any(isinstance(e, StepDone | Validated) for e in events)
     assert events[-1].answer == first.answer
     assert (tmp_path / "run" / "best" / "model.safetensors").read_bytes() == before
 
@@ -177,7 +177,7 @@ def test_a_run_without_state_that_is_not_complete_begins_again(
         path = tmp_path / "run" / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     events = list(run_recipe(recipe, tmp_path / "run", resume=True))
-    assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2]
+    assert [e.epoch for e in events if isinstance(e, Validated)] == [1, 2]
 
 
 @pytest.mark.parametrize("documents", ["sentence", "file"])
@@ -278,7 +278,7 @@ def test_a_changed_corpus_is_not_resumed(tiny_recipe: Maker, toy_corpus: Path, t
     train.write_bytes(toy_corpus.read_bytes())
     recipe = tiny_recipe(corpus={"train": str(train)}, training={"epochs": 3})
     for event in run_recipe(recipe, tmp_path / "run"):
-        if isinstance(event, EpochScored):
+        if isinstance(event, Validated):
             break
     train.write_bytes(toy_corpus.read_bytes() * 2)
     with pytest.raises(OutputError, match="the corpus has changed"):

@@ -32,7 +32,7 @@ from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.strict import merged
-from fascicle.training.engine.events import EpochScored, Finished, Note
+from fascicle.training.engine.events import Finished, Note, Validated
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.recogniser.data import Mixture, TrainingSet, quotas
 from fascicle.training.recogniser.judging import SeveralCorpora
@@ -310,7 +310,7 @@ def test_a_run_is_chosen_by_its_cells(make: Maker, tmp_path: Path) -> None:
     assert isinstance(ended, Finished)
     assert ended.answer.epoch == best["epoch"]
     assert ended.answer.dev.macro.f1 >= best["dev"]["macro"]["f1"]
-    assert any("macro" in event.figures for event in events if isinstance(event, EpochScored))
+    assert any("macro" in event.figures for event in events if isinstance(event, Validated))
     own = read_manifest(tmp_path / "run" / "best").decision.nothing_by_type
     assert own
     assert len(own) == 2

@@ -20,7 +20,7 @@ from fascicle.errors import OutputError, RecipeError
 from fascicle.loading import load
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import run as engine
-from fascicle.training.engine.events import EpochScored
+from fascicle.training.engine.events import Validated
 from fascicle.training.engine.folder import check_inputs_outside, remove_if_empty
 from fascicle.training.recogniser import run as recogniser
 from fascicle.training.run import run_recipe
@@ -64,7 +64,7 @@ def test_what_gave_something_stays(tmp_path: Path) -> None:
 def test_one_process_at_a_time_works_in_a_run_folder(tiny_recipe: Maker, tmp_path: Path, resume: bool) -> None:
     recipe, folder = tiny_recipe(training={"epochs": 2}), tmp_path / "run"
     first = run_recipe(recipe, folder)
-    next(event for event in first if isinstance(event, EpochScored))
+    next(event for event in first if isinstance(event, Validated))
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with pytest.raises(OutputError, match="another process"):
         next(run_recipe(recipe, folder, resume=resume))
@@ -149,7 +149,7 @@ def test_training_that_fails_early_leaves_what_is_not_its_own(
 def test_files_in_the_folders_that_training_renews_are_kept(tiny_recipe: Maker, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     for event in run_recipe(tiny_recipe(training={"epochs": 4}), folder):
-        if isinstance(event, EpochScored) and event.epoch == 1:
+        if isinstance(event, Validated) and event.epoch == 1:
             for inner in ("best", "state"):
                 (folder / inner / "notes.txt").write_text("mine")
                 (folder / inner / "deep").mkdir()
@@ -175,7 +175,7 @@ def test_a_corpus_in_its_own_run_folder_is_refused(tmp_path: Path) -> None:
 def test_resuming_never_removes_a_run(tiny_recipe: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "run"
     for event in run_recipe(tiny_recipe(training={"epochs": 2}), folder):
-        if isinstance(event, EpochScored):
+        if isinstance(event, Validated):
             break
     (folder / "metrics.jsonl").unlink()
     kept = tmp_path / "kept"
@@ -217,7 +217,7 @@ def stopped(tiny_recipe: Maker, tmp_path_factory: pytest.TempPathFactory) -> tup
     """A run that was killed in its third epoch."""
     recipe, folder = tiny_recipe(training={"epochs": 4}), tmp_path_factory.mktemp("stopped") / "run"
     events = run_recipe(recipe, folder)
-    next(event for event in events if isinstance(event, EpochScored) and event.epoch == 2)
+    next(event for event in events if isinstance(event, Validated) and event.epoch == 2)
     events.close()  # type: ignore[attr-defined]
     return recipe, folder
 

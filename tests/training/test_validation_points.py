@@ -19,7 +19,7 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.engine.events import EpochScored, Finished, Note
+from fascicle.training.engine.events import Finished, Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import run_recipe
 
@@ -51,7 +51,7 @@ def test_where_dev_is_scored(
 ) -> None:
     recipe = tiny_recipe(training={"epochs": epochs, "validate_every_steps": every})
     events = finish(recipe, tmp_path / "run")
-    scored = [e for e in events if isinstance(e, EpochScored)]
+    scored = [e for e in events if isinstance(e, Validated)]
     assert [(e.epoch, e.step) for e in scored] == places
     assert {(e.epochs, e.steps) for e in scored} == {(epochs, 3 * epochs)}
     assert [e.at_end_of_epoch for e in scored] == [step % 3 == 0 for _, step in places]
@@ -108,7 +108,7 @@ def test_patience_counts_validations(tiny_recipe: Maker, tmp_path: Path, select:
         "select": select,
     }
     events = finish(tiny_recipe(training=training), tmp_path / "run")
-    assert [e.step for e in events if isinstance(e, EpochScored)] == [2, 4, 6, 8]
+    assert [e.step for e in events if isinstance(e, Validated)] == [2, 4, 6, 8]
     assert Note(text="stopped early: no better dev F1 for 3 times that dev was scored") in events
     assert events[-1].answer.step == (2 if select == "best-dev" else 8)
 
@@ -116,7 +116,7 @@ def test_patience_counts_validations(tiny_recipe: Maker, tmp_path: Path, select:
 def test_patience_of_validations_without_steps_is_that_of_epochs(tiny_recipe: Maker, tmp_path: Path) -> None:
     training = {"epochs": 9, "learning_rate": 1e-9, "patience_validations": 2}
     events = finish(tiny_recipe(training=training), tmp_path / "run")
-    assert [e.epoch for e in events if isinstance(e, EpochScored)] == [1, 2, 3]
+    assert [e.epoch for e in events if isinstance(e, Validated)] == [1, 2, 3]
 
 
 def test_a_run_whose_last_line_is_not_the_end_begins_again_without_its_state(
@@ -130,7 +130,7 @@ def test_a_run_whose_last_line_is_not_the_end_begins_again_without_its_state(
     assert (json.loads(first)["epoch"], json.loads(last)["epoch"]) == (2, 2)
     path.write_text(first + "\n", encoding="utf-8")
     events = finish(recipe, tmp_path / "run", resume=True)
-    assert [e.step for e in events if isinstance(e, EpochScored)] == [4, 6]
+    assert [e.step for e in events if isinstance(e, Validated)] == [4, 6]
 
 
 def test_a_run_of_a_release_without_steps_goes_on(tiny_recipe: Maker, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
-from fascicle.runtime.decoding.calibration import calibrated, thresholds
+from fascicle.runtime.decoding.selection import calibrated, thresholds
 from fascicle.settings.decision import Calibration, TemperatureCurve
 from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, check_open_types, read_manifest
 from fascicle.settings.heads import BinderSettings

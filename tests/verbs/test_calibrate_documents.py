@@ -16,7 +16,7 @@ from fascicle.errors import UsageError
 from fascicle.formats import write
 from fascicle.loading import load, load_single
 from fascicle.runtime.choice import with_ends
-from fascicle.runtime.decoding.document.deciding import decided
+from fascicle.runtime.decoding.deciding import decided
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest, write_manifest

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -51,9 +51,7 @@ class Encoder(nn.Module):
     @property
     def pieces(self) -> nn.Embedding:
         """Embedding table of the word pieces of the vocabulary."""
-        network: Any = self.network
-        found: nn.Embedding = network.get_input_embeddings()
-        return found
+        return self.network.get_input_embeddings()  # type: ignore[operator]
 
     @property
     def longest(self) -> int:
@@ -109,19 +107,15 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
         ModelError: there is no such model, it cannot be read, or it has no fast tokenizer.
         MissingExtraError: the package in ``package:`` is not installed.
     """
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
 
-    def load(place: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any], Any]:
-        layers = {} if pooler else without_pooler(_kind(place, options))
-        network, loading = AutoModel.from_pretrained(
-            place, trust_remote_code=False, output_loading_info=True, **layers, **options
-        )
-        return network, loading, AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+    def layers(place: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {} if pooler else without_pooler(_kind(place, options))
 
-    network, loading, fast = fetched(name, load, what="encoder", revision=revision)
+    network, missing, fast = fetched(name, AutoModel, what="encoder", revision=revision, more=layers)
     tokenizer = reading_tokenizer(fast, name, what="encoder")
     network = network.float()
-    pooling = _taken_pooler(network, loading["missing_keys"]) if pooler else None
+    pooling = _taken_pooler(network, missing) if pooler else None
     return Pretrained(
         encoder=Encoder(network, origin=name),
         tokenizer=tokenizer,
@@ -144,22 +138,27 @@ def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-T = TypeVar("T")
-
-
-def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str, revision: str = "") -> T:
-    """Loads something by its Hugging Face name or from its folder, with the messages of transformers turned off.
+def fetched(
+    name: str, kind: Any, *, what: str, more: Callable[[str, Mapping[str, Any]], Mapping[str, Any]], revision: str = ""
+) -> tuple[Any, Collection[str], Any]:
+    """Loads a network by its Hugging Face name or from its folder, with the messages of transformers turned off.
 
     Args:
         name: a Hugging Face name, a folder, or ``package:NAME/FOLDER``.
-        load: takes name or folder, and options for ``from_pretrained``.
+        kind: class of transformers that reads the network.
         what: kind of thing that is loaded, for messages.
+        more: place and options of ``from_pretrained`` -> more options for the network.
         revision: branch, tag or commit on the hub.
+
+    Returns:
+        The network, the names of weights that its files lack, and its tokenizer.
 
     Raises:
         ModelError: there is nothing of this name, or it cannot be read.
         MissingExtraError: the package in ``package:`` is not installed.
     """
+    from transformers import AutoTokenizer
+
     place = _place(name)
     if (place.count("/") > 1 or place.startswith((".", "/"))) and not Path(place).exists():  # never a name on the hub
         raise ModelError(f"there is no folder {name}, which is to be the {what}; give a Hugging Face name or a folder")
@@ -169,7 +168,12 @@ def fetched(name: str, load: Callable[[str, Mapping[str, Any]], T], *, what: str
         options["local_files_only"] = True  # files of an earlier download are used without a request to the hub
     try:
         with _quiet_loading():
-            return load(place, options)
+            of_network = {**more(place, options), **options}
+            network, loading = kind.from_pretrained(
+                place, trust_remote_code=False, output_loading_info=True, **of_network
+            )
+            fast = AutoTokenizer.from_pretrained(place, trust_remote_code=False, use_fast=True, **options)
+            return network, loading["missing_keys"], fast
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         first = str(error).strip().partition("\n")[0]
         if hub:

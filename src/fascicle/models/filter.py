@@ -16,20 +16,21 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, Pretrained
-from fascicle.models.model import Trainable, check_tensors, read_network, write_network
+from fascicle.models.model import Answering, check_tensors, read_network, write_network
+from fascicle.models.nn.pooling import draw
 from fascicle.runtime.filter import LOGITS
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.windows import Batch
 
 NAME = "filter"  # name of its only head, in scores and targets
 
 
-class FilterModel(Trainable):
+class FilterModel(Answering):
     """Filter network: texts with a marked mention -> logits of incorrect and correct."""
+
+    answer = NAME
 
     def __init__(self, encoder: Encoder, settings: FilterModelSettings, *, weights: tuple[float, float] | None) -> None:
         """Builds fresh layers on an encoder; draws from torch's generator.
@@ -45,8 +46,7 @@ class FilterModel(Trainable):
         self.pooler = nn.Linear(encoder.width, encoder.width)
         self.classifier = nn.Linear(encoder.width, 2)
         for layer in (self.pooler, self.classifier):
-            nn.init.normal_(layer.weight, std=0.02)
-            nn.init.zeros_(layer.bias)
+            draw(layer)
         self.dropout = nn.Dropout(settings.dropout)
         self._weights = weights or (1.0, 1.0)
 
@@ -63,8 +63,7 @@ class FilterModel(Trainable):
             pooled = (states * real).sum(dim=1) / real.sum(dim=1)
         else:
             pooled = states[:, 0]
-        found: Tensor = self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
-        return found
+        return self.classifier(self.dropout(torch.tanh(self.pooler(pooled))))
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
         """Returns the scores of a batch of ``text.marked.pad_marked``."""
@@ -79,26 +78,6 @@ class FilterModel(Trainable):
         """
         logits = scores[NAME][LOGITS].float()
         return F.cross_entropy(logits, targets[NAME], weight=torch.tensor(self._weights, device=logits.device))
-
-
-@dataclass(frozen=True, kw_only=True)
-class TorchFilter:
-    """Filter of torch as a scorer (see ``runtime.filter``).
-
-    Attributes:
-        model: in evaluation mode.
-        bf16: compute under bf16 autocast.
-    """
-
-    model: FilterModel
-    bf16: bool = False
-
-    def run(self, inputs: Batch) -> dict[str, Floats32]:
-        """Scores one batch, without dropout and without gradients."""
-        device = next(self.model.parameters()).device
-        with torch.inference_mode(), torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
-            logits = self.model.logits(**{n: torch.from_numpy(a).to(device) for n, a in inputs.items()})
-        return {LOGITS: logits.float().cpu().numpy()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -198,5 +198,4 @@ def _fresh(config: Any, **changes: int) -> nn.Module:
         raise RecipeError(
             f"{changed.hidden_size} components cannot be shared among {changed.num_attention_heads} heads; change one"
         )
-    network: nn.Module = AutoModel.from_config(changed, **without_pooler(changed.model_type)).float()
-    return network
+    return AutoModel.from_config(changed, **without_pooler(changed.model_type)).float()

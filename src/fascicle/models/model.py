@@ -92,7 +92,22 @@ class Trainable(nn.Module, ABC):
         """
 
 
-class NerModel(Trainable):
+class Answering(Trainable):
+    """Base class of networks of which one head answers."""
+
+    answer: str  # the head whose tables are the answer
+
+    def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
+        """Scores a batch with one head alone.
+
+        Args:
+            batch: see ``forward``.
+            name: of a head; empty for the one that answers.
+        """
+        return self(batch)[name or self.answer]
+
+
+class NerModel(Answering):
     """NER model: one encoder under named heads."""
 
     def __init__(
@@ -179,7 +194,7 @@ class TorchScorer:
         bf16: compute under bf16 autocast: half the time where the processor has it, scores to three digits.
     """
 
-    model: NerModel
+    model: Answering
     answer: str = ""
     bf16: bool = False
 

@@ -67,8 +67,7 @@ class SpanTyper(nn.Module):
         Returns:
             ``[S, C]``.
         """
-        found: Tensor = self.classify(self.reader(self.vectors.index_select(0, rows), batch))
-        return found
+        return self.classify(self.reader(self.vectors.index_select(0, rows), batch))
 
 
 class Vocabulary:
@@ -135,8 +134,7 @@ class TyperModel:
     def type_probabilities(self, surfaces: Sequence[Surface]) -> Floats:
         """Returns the probability of each type, given that the span is a mention, ``[m, K]``; rows sum to 1."""
         of_types = self.probabilities(surfaces)[:, : len(self.types)]
-        found: Floats = of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        return found
+        return of_types / np.maximum(of_types.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
     def type_fragments(self, documents: Sequence[Document], spans: Sequence[Sequence[Fragments]]) -> list[Floats]:
         """Computes type probabilities of given spans, fragment by fragment.

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
@@ -9,11 +16,18 @@ from fascicle.core.document import Document, Event, Mention, Patch
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span
 from fascicle.core.wording import counted, has_letters
-from fascicle.runtime.decoding.calibration import calibrated, rounded, thresholds
+from fascicle.runtime.decoding.deciding import decided
 from fascicle.runtime.decoding.decoders import Found
+from fascicle.runtime.decoding.selection import calibrated, rounded, thresholds
 from fascicle.runtime.decoding.tagger import parted
-from fascicle.settings.folders.manifest import Manifest
+from fascicle.runtime.names import knows
+from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
+from fascicle.settings.folders.manifest import Decision, Manifest
+from fascicle.settings.recipes.ensemble import EnsembleManifest
+from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.text.annotator import Annotator
 from fascicle.text.pieces import Pieces
+from fascicle.text.segment import segmenter
 from fascicle.text.targets import begun_by
 from fascicle.text.windows import cut_short
 
@@ -143,6 +157,58 @@ class Answer:
             for a, b, k, s in zip(starts, ends, kinds, scores.tolist(), strict=True)
             if a < b
         ]
+
+
+class Ruled(Annotator):
+    """Predictor that a manifest describes, and whose answers go through rules for abbreviations and for documents.
+
+    Attributes:
+        manifest: of the model or of the ensemble.
+    """
+
+    manifest: Manifest | EnsembleManifest
+
+    @property
+    def name(self) -> str:
+        """Name of the model or ensemble; the source of its mentions."""
+        return self.manifest.name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Types that it looks for; of an ensemble those of any member."""
+        return self.manifest.types
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the manifest, which holds the hashes of all files of the model, or those of the members."""
+        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
+
+    @property
+    @abstractmethod
+    def rules(self) -> Decision | EnsembleManifest:
+        """What holds the rules."""
+
+    @abstractmethod
+    def ruled(self, **changes: Any) -> Self:
+        """Returns the same predictor with other values of `rules`; those of members stay."""
+
+    def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> Self:
+        """Returns the same predictor with other rules for abbreviations."""
+        return self.ruled(abbreviations=rules)
+
+    def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> Self:
+        """Returns the same predictor with another decision of documents."""
+        return self.ruled(document=rules)
+
+    def _by_rules(self, documents: Sequence[Document], patches: Iterable[Patch]) -> list[Patch]:
+        """Returns the patches after the rules for abbreviations and for documents were applied."""
+        rules, found = self.rules, list(patches)
+        if abbreviations := rules.abbreviations:
+            found = [resolved(one, patch, abbreviations) for one, patch in zip(documents, found, strict=True)]
+        if decision := rules.document:
+            decide = partial(decided, sentences=segmenter(self.segmenter).sentences, knows=knows(decision))
+            found = [decide(one, patch, decision) for one, patch in zip(documents, found, strict=True)]
+        return found
 
 
 def _unknown_words(pieces: Pieces, unknown: int | None) -> list[Span]:

@@ -13,9 +13,8 @@ from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.runtime.beside import OwnNames
-from fascicle.runtime.predictor import ModelPredictor
-from fascicle.runtime.wrapped import Wrapped
+from fascicle.runtime.answer import Ruled
+from fascicle.runtime.wrapped import OwnNames, Wrapped
 from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged
 
@@ -61,11 +60,7 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     """
     if ends is None:
         return predictor
-    from fascicle.runtime.ensemble import EnsemblePredictor  # late: most commands choose no ends
-
-    if isinstance(predictor, ModelPredictor) and (rules := predictor.manifest.decision.document):
-        return predictor.with_document(rules.with_ends(ends))
-    if isinstance(predictor, EnsemblePredictor) and (rules := predictor.manifest.document):
+    if isinstance(predictor, Ruled) and (rules := predictor.rules.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
         f"{predictor.name} has no decision of documents, which alone has the choice {ends!r}; leave out the ends, or "

@@ -7,12 +7,11 @@ members that predicted it over the number of members; a score that a member does
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
@@ -22,17 +21,14 @@ from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
+from fascicle.runtime.answer import Ruled
 from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
-from fascicle.runtime.decoding.document.deciding import decided
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
-from fascicle.runtime.names import check_pack, knows
-from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
+from fascicle.runtime.names import check_pack
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
-from fascicle.terms.abbreviations.resolving import resolved
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
-from fascicle.text.segment import segmenter
 
 STEP: Final = "ensemble"
 _DIGITS = 6
@@ -56,7 +52,7 @@ def rule_of(manifest: EnsembleManifest) -> Rule:
     return rule
 
 
-class EnsemblePredictor(Annotator):
+class EnsemblePredictor(Ruled):
     """Members one after the other, then the rule; ``predict`` is pure."""
 
     def __init__(
@@ -76,7 +72,7 @@ class EnsemblePredictor(Annotator):
         Raises:
             UsageError: see ``rule_of``.
         """
-        self.manifest = manifest
+        self.manifest: EnsembleManifest = manifest
         self._members = members
         self._judge = judge
         self._rule = rule_of(manifest)
@@ -84,35 +80,19 @@ class EnsemblePredictor(Annotator):
             check_pack(manifest.document, model=manifest.name)
 
     @property
-    def name(self) -> str:
-        """Name of the ensemble; the source of its mentions."""
-        return self.manifest.name
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Types that at least one member looks for."""
-        return self.manifest.types
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the manifest, which holds the hashes of the members."""
-        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
-
-    @property
     def kind(self) -> str:
         """The rule, and the members that it is applied to."""
         return f"{self.manifest.rule} of {', '.join(self.manifest.members)}"
 
-    def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> EnsemblePredictor:
-        """Returns the same ensemble with other rules for abbreviations; the rules of its members stay."""
-        changed = copy(self)
-        changed.manifest = msgspec.structs.replace(self.manifest, abbreviations=rules)
-        return changed
+    @property
+    def rules(self) -> EnsembleManifest:
+        """The manifest of the ensemble."""
+        return self.manifest
 
-    def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> EnsemblePredictor:
-        """Returns the same ensemble with another decision of documents; the decisions of its members stay."""
+    def ruled(self, **changes: Any) -> Self:
+        """See `Ruled`."""
         changed = copy(self)
-        changed.manifest = msgspec.structs.replace(self.manifest, document=rules)
+        changed.manifest = msgspec.structs.replace(self.manifest, **changes)
         return changed
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
@@ -183,15 +163,7 @@ class EnsemblePredictor(Annotator):
         patches = [Patch(add=canonical(m), events=e) for m, e in zip(found, events, strict=True)]
         if self.manifest.output == "flat":
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
-        if rules := self.manifest.abbreviations:
-            patches = [resolved(document, patch, rules) for document, patch in zip(documents, patches, strict=True)]
-        if decision := self.manifest.document:
-            cuts, known = segmenter(self.segmenter).sentences, knows(decision)
-            patches = [
-                decided(one, patch, decision, sentences=cuts, knows=known)
-                for one, patch in zip(documents, patches, strict=True)
-            ]
-        return patches
+        return self._by_rules(documents, patches)
 
 
 @dataclass(frozen=True, kw_only=True)

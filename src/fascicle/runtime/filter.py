@@ -33,7 +33,6 @@ class FilterScorer(Protocol):
 
     def run(self, inputs: Batch) -> Mapping[str, Floats32]:
         """Scores one batch of ``text.marked.pad_marked``."""
-        ...
 
 
 class MentionFilter:

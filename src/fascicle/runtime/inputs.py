@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol, cast
 
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fascicle.core.arrays import Floats32, Ints
+from fascicle.core.session import OnnxSession
 from fascicle.errors import ModelError
-from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.folders.manifest import Manifest, TypesGraph
+from fascicle.settings.heads import BinderSettings
 from fascicle.settings.inputs import SHAPES, InputFacts
+from fascicle.settings.types import TypeDescriptions
 from fascicle.text.inputs import Columns
+from fascicle.text.marked import TypeReader, TypeTexts, type_texts
+from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
+from fascicle.text.windows import TYPE_VECTORS
 
 
 def columns_of(facts: InputFacts) -> Columns:
@@ -42,3 +56,73 @@ def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
     from fascicle.runtime.finders import open_finder
 
     return LooksUp(open_finder(folder, manifest, facts), columns_of(facts))
+
+
+_TOGETHER = 32  # types that are read at a time
+
+
+class Network(Protocol):
+    """Network that takes the vectors of types beside the arrays of a batch."""
+
+    def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """Scores one batch."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TypedScorer:
+    """A network that is given the vectors of the types with each batch.
+
+    Attributes:
+        scorer: the network.
+        vectors: of the types, ``[kinds, K, h]``.
+    """
+
+    scorer: Network
+    vectors: Floats32
+
+    def run(self, inputs: Mapping[str, Ints]) -> Mapping[str, NDArray[Any]]:
+        """See ``runtime.predictor.Scorer``."""
+        given: dict[str, NDArray[Any]] = {**inputs, TYPE_VECTORS: self.vectors}
+        return self.scorer.run(given)
+
+
+def with_types(manifest: Manifest, types: TypeDescriptions) -> Manifest:
+    """Returns the manifest of an export changed to look for other types.
+
+    Args:
+        manifest: of the export.
+        types: what to look for.
+    """
+    name = manifest.decision.answer
+    read = {name: types} if name in manifest.descriptions else {}
+    return msgspec.structs.replace(manifest, types=types.names, descriptions=read)
+
+
+def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSession) -> Floats32:
+    """Returns the vectors of the types of an export, ``[kinds, K, h]``.
+
+    Args:
+        manifest: with a graph of types, and what is said of the types.
+        tokenizer: of the model.
+        session: of that graph.
+
+    Raises:
+        RecipeError: a type lacks what the model reads, or the encoder cannot read it.
+    """
+    head = cast("BinderSettings", manifest.answering)  # no other head has such a graph
+    graph = manifest.types_graph
+    assert isinstance(graph, TypesGraph)
+    reader = TypeReader(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
+    texts = type_texts(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)
+    parts = [session.run(_rows(texts, start))[TYPE_VECTORS] for start in range(0, len(texts.counts), _TOGETHER)]
+    vectors: Floats32 = np.concatenate(parts, axis=1)
+    return vectors
+
+
+def _rows(texts: TypeTexts, start: int) -> dict[str, Ints]:
+    """Returns the texts of some types that are read at inference, without padding that all have."""
+    first = (texts.counts.cumsum() - texts.counts)[start : start + _TOGETHER]
+    rows = (first[:, None] + np.arange(texts.at_rest)).ravel()
+    mask = texts.mask[rows]
+    width = int(mask.sum(axis=1).max())
+    return {"input_ids": texts.ids[rows, :width], "attention_mask": mask[:, :width], "place": texts.place[rows]}

@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core.document import Document, Mention, Patch, canonical
 from fascicle.core.mention import Span
 from fascicle.errors import ModelError
-from fascicle.runtime.decoding.document.deciding import (
+from fascicle.runtime.decoding.deciding import (
     STOP,
     Knows,
     cells_of,

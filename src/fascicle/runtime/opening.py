@@ -42,9 +42,8 @@ def open_typed(
     device: str | None = None,
 ) -> ModelPredictor:
     """Returns an export that reads about types, of its own or of a file."""
-    from fascicle.runtime.inputs import reader_of
+    from fascicle.runtime.inputs import TypedScorer, reader_of, type_vectors, with_types
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.types import TypedScorer, type_vectors, with_types
 
     if types is not None:
         manifest = with_types(manifest, read_types(types))

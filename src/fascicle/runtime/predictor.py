@@ -5,11 +5,10 @@ read (pieces, windows) -> score (batches) -> decode -> mentions.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import msgspec
 import numpy as np
@@ -17,22 +16,26 @@ from numpy.typing import NDArray
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.arrays import Floats, Ints
-from fascicle.core.document import GOLD, Document, Patch
+from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.core.session import scored_batches
 from fascicle.core.stream import chunks
-from fascicle.runtime.answer import Answer, Unseen
-from fascicle.runtime.decoding.decoders import Decoder, Found, Tables
-from fascicle.runtime.decoding.distributions import GoldDistribution, Prober
-from fascicle.runtime.decoding.document.deciding import decided
-from fascicle.runtime.decoding.kinds import KINDS, Kinds, decoder_of, kind_of, prober_of, tagger_of
-from fascicle.runtime.names import check_pack, knows, with_cells, with_names
-from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
+from fascicle.runtime.answer import Answer, Ruled, Unseen
+from fascicle.runtime.decoding.decoders import Found, Tables
+from fascicle.runtime.decoding.kinds import (
+    KINDS,
+    GoldDistribution,
+    Kinds,
+    decoder_of,
+    kind_of,
+    prober_of,
+    tagger_of,
+)
+from fascicle.runtime.names import check_pack, with_cells, with_names
 from fascicle.settings.folders.manifest import Decision, Manifest
-from fascicle.terms.abbreviations.resolving import resolved
-from fascicle.text.annotator import Annotator, Tagged, TagSpace, at_words, words_of
+from fascicle.text.annotator import Tagged, TagSpace, at_words, words_of
 from fascicle.text.characters import plain
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import PART, Reading, ReadsDocuments, can_be_parted, parts_of, read_documents
+from fascicle.text.reading import PART, Part, Reading, ReadsDocuments, can_be_parted, parts_of, read_documents
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Batch, Window, collate
 
@@ -45,7 +48,6 @@ class Scorer(Protocol):
 
     def run(self, inputs: Batch) -> Tables:
         """Scores one batch of ``text.windows.collate``."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,19 +59,7 @@ class Probed:
     gold: tuple[GoldDistribution, ...]
 
 
-@dataclass(frozen=True)
-class _Both:
-    """Two that take what they need of the same tables."""
-
-    decoder: Decoder
-    prober: Prober
-
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
-        decided, probed = (one.take(tables, windows, counts) for one in (self.decoder, self.prober))
-        return list(zip(decided, probed, strict=True))
-
-
-class ModelPredictor(Annotator):
+class ModelPredictor(Ruled):
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
     The score of a mention is defined by its head, see ``models/``, and changed by the calibration of its decision if
@@ -106,7 +96,7 @@ class ModelPredictor(Annotator):
         segmenter(manifest.reading.segmenter)
         if rules := manifest.decision.document:
             check_pack(rules, model=manifest.name)
-        self.manifest = manifest
+        self.manifest: Manifest = manifest
         self._tokenizer = tokenizer
         self._scorer = scorer
         self._max_characters = max_characters
@@ -114,11 +104,6 @@ class ModelPredictor(Annotator):
         self._reads = read
         head = manifest.answering
         self._breakers = kind_of(head, kinds).limits(head).breakers
-
-    @property
-    def name(self) -> str:
-        """Name of the model; the source of its mentions."""
-        return self.manifest.name
 
     @property
     def segmenter(self) -> str:
@@ -133,47 +118,35 @@ class ModelPredictor(Annotator):
 
     def uncalibrated(self) -> ModelPredictor:
         """Returns the same model with raw scores, no threshold and no rules, for fitting a calibration."""
-        return self._deciding(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
-
-    def with_abbreviations(self, rules: AbbreviationDecision | msgspec.UnsetType) -> ModelPredictor:
-        """Returns the same model with other rules for abbreviations."""
-        return self._deciding(abbreviations=rules)
-
-    def with_document(self, rules: DocumentDecision | msgspec.UnsetType) -> ModelPredictor:
-        """Returns the same model with another decision of documents."""
-        return self._deciding(document=rules)
+        return self.ruled(calibration=msgspec.UNSET, abbreviations=msgspec.UNSET, document=msgspec.UNSET)
 
     def with_nothing(self, nothing: float) -> ModelPredictor:
         """Returns the same model with another ``Decision.nothing``."""
-        return self._deciding(nothing=nothing)
+        return self.ruled(nothing=nothing)
 
     def with_nothing_by_type(self, values: Sequence[float]) -> ModelPredictor:
         """Returns the same model with another ``Decision.nothing_by_type``; all else stays."""
-        return self._deciding(nothing=0.0, nothing_by_type=tuple(values))
+        return self.ruled(nothing=0.0, nothing_by_type=tuple(values))
 
-    def deciding(self, decision: Decision) -> ModelPredictor:
+    def deciding(self, decision: Decision) -> Self:
         """Returns the same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
         return changed
 
-    def _deciding(self, **changes: Any) -> ModelPredictor:
-        return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
-
     @property
-    def types(self) -> tuple[str, ...]:
-        """Types that the model looks for."""
-        return self.manifest.types
+    def rules(self) -> Decision:
+        """The decision of the model."""
+        return self.manifest.decision
+
+    def ruled(self, **changes: Any) -> Self:
+        """See `Ruled`."""
+        return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
 
     @property
     def apart(self) -> tuple[str, ...]:
         """Conventions of single corpora, see ``Decision.apart``."""
         return self.manifest.decision.apart or ()
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the manifest, which holds the hashes of all files of the model."""
-        return hashlib.sha256(msgspec.json.encode(self.manifest)).hexdigest()
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document.
@@ -200,15 +173,22 @@ class ModelPredictor(Annotator):
             For each document its patch, as `predict` gives it, and of each mention what the model says of its span.
         """
         for chunk in chunks(documents):
-            read, decoder = self._read(chunk), decoder_of(self.manifest, self._kinds)
-            given = [document.layer(source) for document in chunk]
-            prober, places = prober_of(self.manifest, read, given, self._kinds)
-            taken = self._score(read, _Both(decoder, prober).take)
-            found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
-            numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
-            patches = self._patches(chunk, read, found)
-            for document, patch, mentions, where, rows in zip(chunk, patches, given, places, numbers, strict=True):
-                yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
+            yield from self._probed(chunk, [document.layer(source) for document in chunk])
+
+    def _probed(self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]) -> Iterator[Probed]:
+        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
+        prober, places = prober_of(self.manifest, read, given, self._kinds)
+
+        def take(tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
+            both = decoder.take(tables, windows, counts), prober.take(tables, windows, counts)
+            return list(zip(*both, strict=True))
+
+        taken = self._score(read, take)
+        found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
+        numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
+        patches = self._patches(documents, read, found)
+        for document, patch, mentions, where, rows in zip(documents, patches, given, places, numbers, strict=True):
+            yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
     @property
     def tag_space(self) -> TagSpace:
@@ -247,18 +227,13 @@ class ModelPredictor(Annotator):
 
     def _tag_long(self, document: Document) -> list[Tagged]:
         answer, units, tables = self._answer(document), [], []
-        for part in parts_of(
-            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
-        ):
+        for part in self._parts(document):
             (found,), (table,) = self._unit_tags(part.reading)
             answer.take(part.reading.pieces[0], part.span, found)
             units.append(part.reading.pieces[0].units)
             tables.append(table)
-        return [
-            self._tagged(
-                document, self._decided(document, answer), units=np.concatenate(units), table=np.concatenate(tables)
-            )
-        ]
+        patch = self._decided(document, answer)
+        return [self._tagged(document, patch, units=np.concatenate(units), table=np.concatenate(tables))]
 
     def _unit_tags(self, read: Reading) -> tuple[list[Found], list[Floats]]:
         """Spans and tags of each document, in units."""
@@ -278,19 +253,25 @@ class ModelPredictor(Annotator):
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
         if self._is_long(documents):
             return [self._predict_long(documents[0])]
-        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
-        return self._patches(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+        read = self._read(documents)
+        return self._patches(documents, read, self._found(read))
 
     def _predict_long(self, document: Document) -> Patch:
         """Predicts for a long document, in memory that does not grow with its length."""
         answer = self._answer(document)
-        for part in parts_of(
-            self._plain(document), self._read, reading=self.manifest.reading, size=self._max_characters
-        ):
-            decoder = decoder_of(self.manifest, self._kinds)
-            (found,) = decoder.decide(self._score(part.reading, decoder.take), part.reading.windows)
+        for part in self._parts(document):
+            (found,) = self._found(part.reading)
             answer.take(part.reading.pieces[0], part.span, found)
         return self._decided(document, answer)
+
+    def _parts(self, document: Document) -> Iterator[Part]:
+        plain_one, size = self._plain(document), self._max_characters
+        return parts_of(plain_one, self._read, reading=self.manifest.reading, size=size)
+
+    def _found(self, read: Reading) -> list[Found]:
+        """Scores and decodes documents: their spans, in units."""
+        decoder = decoder_of(self.manifest, self._kinds)
+        return decoder.decide(self._score(read, decoder.take), read.windows)
 
     def _read(self, documents: Sequence[Document]) -> Reading:
         level = self.manifest.answering.level
@@ -312,25 +293,19 @@ class ModelPredictor(Annotator):
         return with_cells(documents, named, rules=rules.names, predict=self.predict)
 
     def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
-        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
-        return self._as_read(documents, read, decoder.decide(self._score(read, decoder.take), read.windows))
+        read = self._read(documents)
+        return self._as_read(documents, read, self._found(read))
 
     def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
         patches = []
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)
             answer.take(pieces, (0, len(document.text)), spans)
-            patches.append(self._decided(document, answer))
-        return patches
+            patches.append(answer.patch())
+        return self._by_rules(documents, patches)
 
     def _decided(self, document: Document, answer: Answer) -> Patch:
-        """Returns the patch of a document, after the rules for abbreviations and for documents were applied."""
-        decision, patch = self.manifest.decision, answer.patch()
-        if decision.abbreviations:
-            patch = resolved(document, patch, decision.abbreviations)
-        if rules := decision.document:
-            cuts = segmenter(self.segmenter).sentences
-            patch = decided(document, patch, rules, sentences=cuts, knows=knows(rules))
+        (patch,) = self._by_rules([document], [answer.patch()])
         return patch
 
     def _answer(self, document: Document) -> Answer:

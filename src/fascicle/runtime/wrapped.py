@@ -5,16 +5,24 @@ A predictor of another package as one of ours: with streams, and held to its con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.document import Document, Event, Link, Mention, Patch, canonical, overlapping_mentions, unique
 from fascicle.core.mention import are_tuples
+from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import counted
-from fascicle.errors import FascicleError, InputError, PluginError
+from fascicle.errors import FascicleError, InputError, PluginError, UsageError
+from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pack, pack_types, shipped_linkers
 from fascicle.text.annotator import Annotator, TagSpace
+
+if TYPE_CHECKING:
+    from fascicle.linking.opening import LinkerWithPacks, Linking, Places
 
 
 class Wrapped(Annotator):
@@ -164,3 +172,184 @@ class PluggedPredictor(Annotator):
 
 def _kind(value: object) -> str:
     return f"an object of the type {type(value).__name__}"
+
+
+Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
+
+
+def all_of(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Links as they are."""
+    return links
+
+
+def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: Keep = all_of) -> Annotator:
+    """Returns a predictor with links.
+
+    Args:
+        predictor: finds the mentions; links that it gives stay.
+        linker: the name of a shipped linker, a folder, or several, see `find`; ``"auto"``: the shipped one, if its pack
+            has a type of the predictor, which gives no links itself, or if an ontology is given; else the predictor as
+            it is. ``None`` goes with no ontology.
+        ontology: prefix of the only vocabulary in which links are given; by default the linker chooses.
+        keep: what is kept of the links of a mention.
+
+    Raises:
+        PackError: there is no such linker, it is damaged, or its pack is not where it was.
+        UsageError: the packs of the linker have none of the types, or no concept of the ontology, which a predictor
+            with links of its own cannot give either.
+    """
+    if linker == AUTO and not ontology and (predictor.links or not _covered_by_default(predictor.types)):
+        return predictor
+    if linker is None:
+        raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
+    if ontology and "links" in predictor.gives:
+        raise UsageError(
+            f"{predictor.name} links what it finds itself, and not in {ontology} alone; leave out the argument ontology"
+        )
+    from fascicle.linking.opening import find
+
+    found = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
+    if not found.covered(predictor.types):
+        known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
+        raise UsageError(
+            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} have concepts "
+            f"of {known} alone; leave the linker out, or give another one"
+        )
+    return Linked(predictor, found, keep=keep)
+
+
+def _covered_by_default(types: Sequence[str]) -> bool:
+    """True if a shipped linker exists and covers a type; the linker is not opened."""
+    if not shipped_linkers():
+        return False
+    there = pack_types(find_pack(DEFAULT_LINKER))
+    names = read_vocabulary()
+    return any(names.among(kind, there) in there for kind in types)
+
+
+class Linked(Wrapped):
+    """Links what a predictor finds."""
+
+    def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: Keep = all_of) -> None:
+        """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
+        super().__init__(predictor)
+        self._found, self._keep = found, keep
+        self.gives = predictor.gives | {"links"}
+
+    @property
+    def links(self) -> bool:
+        """True."""
+        return True
+
+    @cached_property
+    def _linker(self) -> Linking:
+        return self._found.opened()
+
+    @cached_property
+    def _covered(self) -> frozenset[str]:
+        return frozenset(self._found.covered(self.types))
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the predictor and of the linker."""
+        return f"{self._predictor.fingerprint} {self._found.fingerprint}"
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions with links, and events for each document; see `Annotator.predict`."""
+        patches = self._predictor.predict(documents)
+        asked = [at for at, patch in enumerate(patches) if any(one.type in self._covered for one in patch.add)]
+        if asked:
+            found = list(self._as_found([documents[at] for at in asked], [patches[at] for at in asked]))
+            for at, said in zip(asked, self._linker.predict(found), strict=True):
+                patches[at] = self._with_links(patches[at], said)
+        return patches
+
+    def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
+        """Yields the documents with the mentions to link, and those that have links."""
+        for document, patch in zip(documents, patches, strict=True):
+            there = [one for one in document.mentions if one.links and one.source not in self.sources]
+            mentions, _ = unique((*patch.add, *there))
+            yield msgspec.structs.replace(document, mentions=mentions)
+
+    def _with_links(self, patch: Patch, said: Patch) -> Patch:
+        """Returns a patch whose mentions have the links of another one."""
+        links = {key: self._keep(several) for key, several in said.links}
+        mentions = tuple(
+            msgspec.structs.replace(one, links=links[one.key]) if one.key in links else one for one in patch.add
+        )
+        return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))
+
+
+class Beside(Wrapped):
+    """Mentions of two predictors; each mention keeps its source."""
+
+    def __init__(self, predictor: Annotator, other: Annotator, *, keep: Keep = all_of) -> None:
+        """Takes the predictor, which gives the name, the one beside it, and what is kept of the links of that one."""
+        super().__init__(predictor)
+        self._other, self._keep = other, keep
+        self.gives = predictor.gives | other.gives
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources of both."""
+        return tuple(dict.fromkeys((*self._predictor.sources, *self._other.sources)))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Types of the predictor, and then those that the other one alone has."""
+        return tuple(dict.fromkeys((*self._predictor.types, *self._other.types)))
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Types that the predictor keeps apart, but for those of the other one."""
+        return tuple(kind for kind in self._predictor.apart if kind not in self._other.types)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the predictor, and the sources of the other one."""
+        return f"{self._predictor.kind}, beside {', '.join(self._other.sources)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprints of both."""
+        return f"{self._predictor.fingerprint} also {self._other.fingerprint}"
+
+    @property
+    def tag_space(self) -> TagSpace:
+        """The scores of mentions: the other one has no probabilities of tags."""
+        return TagSpace()
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Mentions and events of both for each document; see `Annotator.predict`."""
+        documents = list(documents)
+        pairs = zip(self._predictor.predict(documents), self._other.predict(documents), strict=True)
+        return [self.joined(first, second) for first, second in pairs]
+
+    def joined(self, first: Patch, second: Patch) -> Patch:
+        """Joins what the predictor and the other one found in a document."""
+        added = (msgspec.structs.replace(one, links=self._keep(one.links)) for one in second.add)
+        return msgspec.structs.replace(first, add=(*first.add, *added), events=(*first.events, *second.events))
+
+
+class OwnNames(Beside):
+    """Predictor with a user's own names beside it: a list or term packs.
+
+    Every name that a text contains is a mention. Mentions of the predictor that overlap one are left out; an event
+    counts those with another type or other ends.
+    """
+
+    def joined(self, first: Patch, second: Patch) -> Patch:
+        """Joins what the predictor found with the names in a document."""
+        mine = {mention.key for mention in second.add}
+        named = {(mention.type, mention.spans) for mention in second.add}
+        rest = {mention.key: mention for mention in first.add if mention.key not in mine}
+        gone = set()
+        for (_, one), (_, other) in overlapping_mentions(canonical((*second.add, *rest.values()))):
+            if (one.key in mine) != (other.key in mine):
+                gone.add(other.key if one.key in mine else one.key)
+        kept = tuple(mention for key, mention in rest.items() if key not in gone)
+        events = (*first.events, *second.events)
+        if others := [key for key in gone if (rest[key].type, rest[key].spans) not in named]:
+            message = f"left out: {counted(len(others), 'mention')} of {self.name} that names of the list overlap"
+            events += (Event(step=self._other.name, kind="note", code="overlap", message=message),)
+        return msgspec.structs.replace(first, add=(*second.add, *kept), events=events)

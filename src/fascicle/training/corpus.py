@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import UnsetType
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.tree import is_there
@@ -29,6 +30,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, pairs, read_file
 from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
+from fascicle.settings.base import RecipeBase
 from fascicle.settings.folders.best import is_unfinished
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
@@ -72,16 +74,15 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
         wanted: selection, by the labels in the files; ``None`` for no change.
     """
     labels = Counter(m.type for d in documents for m in d.layer(GOLD))
-    if wanted is None:
-        return Chosen(documents=documents, labels=labels, left_out=Counter(), renamed=Counter(), merged=0)
-    gone = {label for label in labels if not wanted.keeps(label)}
+    new_names = wanted.rename if wanted else {}
+    gone = {label for label in labels if wanted and not wanted.keeps(label)}
     left_out = Counter({label: labels[label] for label in sorted(gone)})
-    renamed = Counter({label: labels[label] for label in sorted(wanted.rename) if label in labels.keys() - gone})
-    if not gone and not renamed:
-        return Chosen(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=0)
-    pairs = [_changed(document, gone, wanted.rename) for document in documents]
-    merged = sum(count for _, count in pairs)
-    return Chosen(documents=[d for d, _ in pairs], labels=labels, left_out=left_out, renamed=renamed, merged=merged)
+    renamed = Counter({label: labels[label] for label in sorted(new_names) if label in labels.keys() - gone})
+    merged = 0
+    if gone or renamed:
+        pairs = [_changed(document, gone, new_names) for document in documents]
+        documents, merged = [d for d, _ in pairs], sum(count for _, count in pairs)
+    return Chosen(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged)
 
 
 def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
@@ -105,7 +106,7 @@ def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str =
             )
 
 
-def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: str) -> None:
+def check_merged(documents: Sequence[Document], wanted: CorpusTypes | UnsetType, *, place: str) -> None:
     """Refuses type names under which mentions of different labels overlap as mentions of one type.
 
     Two mentions of the same range are merged; that is counted and is no error.
@@ -118,6 +119,8 @@ def check_merged(documents: Sequence[Document], wanted: CorpusTypes, *, place: s
     Raises:
         RecipeError: names the first two.
     """
+    if not wanted:
+        return
     for document in documents:
         reaching: dict[str, list[Mention]] = {}  # by new type name, the mentions that the next mention may overlap
         for mention in sorted(filter(lambda m: wanted.keeps(m.type), document.layer(GOLD)), key=lambda m: m.start):
@@ -173,15 +176,7 @@ _MODELS: Final = ("model.start", "teacher.model")
 _NAMES: Final = MappingProxyType({"vectors.path": "vectors"})
 
 
-class NamesFiles(Protocol):
-    """Recipe of any kind, as far as it names files."""
-
-    def files(self) -> dict[str, str]:
-        """Returns the paths of all data that affect the result of a run, each by the key that names it."""
-        ...
-
-
-def check_data(recipe: NamesFiles) -> None:
+def check_data(recipe: RecipeBase) -> None:
     """Checks that the data files that a recipe names exist.
 
     Raises:
@@ -297,7 +292,7 @@ def data_name(key: str) -> str:
     return _NAMES.get(key, key.removeprefix("corpus."))
 
 
-def data_facts(recipe: NamesFiles, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
+def data_facts(recipe: RecipeBase, more: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[str, Any]:
     """Returns the hash and further facts of every file that a recipe names, by its name in ``run.json``."""
     return {
         data_name(key): {"sha256": source_sha256(path), **more.get(data_name(key), {})}

@@ -23,7 +23,7 @@ from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, RunEvent
 from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
-from fascicle.training.pretraining.run import prepare_pretraining
+from fascicle.training.raw.pretraining import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
 from fascicle.training.typer.run import prepare_typer
 

@@ -23,78 +23,7 @@ from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
 from fascicle.training.exclusion import check_used, without_listed
-from fascicle.training.labelling.teacher import SoftTags, soft_tags, taught
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeakTexts:
-    """Texts of a part of weak labels.
-
-    Attributes:
-        files: path of each file -> its documents that have labels, with the answers of the teacher as their gold.
-        soft: id of a document -> its probabilities; empty if they are not requested.
-        labelled_by: name and hash of the teacher.
-        notes: sentences on the texts and labels.
-    """
-
-    files: Mapping[str, list[Document]]
-    soft: Mapping[str, SoftTags]
-    labelled_by: str
-    notes: tuple[str, ...]
-
-
-def _read_weak(
-    name: str, part: PartSettings, report: ReadReport | None = None, *, dev_labels: Collection[str] = ()
-) -> WeakTexts:
-    """Reads the texts of a part, and joins them with their labels.
-
-    Args:
-        name: of the part.
-        part: with labels.
-        report: receives the repairs and losses of reading.
-        dev_labels: labels of the gold of dev, to which ``types`` applies too.
-
-    Raises:
-        InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
-        RecipeError: types of the file that the part does not declare, or the other way round.
-    """
-    header = read_header(part.label_file)
-    if part.types:
-        check_labels(part.types, Counter([*header.types, *dev_labels]), place=f"parts.{name}")
-    names = _names(name, part, header)
-    if part.soft and header.meaning == "none":
-        raise InputError(
-            f"parts.{name}.soft asks for probabilities, but {header.model}, which made {part.label_file}, gives none; "
-            "set soft = false, or label the texts with a model",
-            file=part.label_file,
-        )
-    files: dict[str, list[Document]] = {path: [] for path in part.trains}
-    soft: dict[str, SoftTags] = {}
-    inputs: list[str] = []
-
-    def documents() -> Iterator[Document]:
-        for path, document in _texts(name, part, report):
-            inputs.append(path)
-            yield document
-
-    count = 0
-    for labels in read_labels(part.label_file, documents()):
-        document = taught(labels, header, names)
-        files.setdefault(inputs[-1], []).append(document)
-        count += 1
-        if part.soft:
-            soft[document.id] = soft_tags(labels, header, names)
-    kind = f"probabilities ({header.meaning})" if part.soft else "answers"
-    said = f"train: the {kind} of {header.model} on {counted(count, 'document')}, of {len(inputs):,} that were read"
-    return WeakTexts(files=files, soft=soft, labelled_by=f"{header.model} {header.sha256}", notes=(said,))
-
-
-def _texts(name: str, part: PartSettings, report: ReadReport | None) -> Iterator[tuple[str, Document]]:
-    request = reading_of_part(part, "train", place=f"parts.{name}")
-    try:
-        yield from resolved(part.trains, (), request).documents(report or ReadReport())
-    except UsageError as error:
-        raise RecipeError(f"in [parts.{name}], {error}") from None
+from fascicle.training.labelling import SoftTags, soft_tags, taught
 
 
 def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
@@ -194,18 +123,15 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         of_files, left_out = without_listed(read.files, part.exclude)
         kept = [document for of_file in of_files for document in of_file]
     read.check(kept)
-    lines = [*read.notes, *left_out, *(read.dev.lines("dev") if read.dev else ())]
+    unscored = without_score(part.annotates, read.dev.documents) if part.dev else ()
     return CorpusPart(
         name=name,
         annotates=part.annotates,
         weight=part.weight,
         train=[_named(document, name) for document in kept],
-        dev=[_named(document, name) for document in read.dev.documents] if read.dev else [],
+        dev=[_named(document, name) for document in read.dev.documents],
         excluded=len(documents) - len(kept),
-        notes=tuple(
-            f"{name}: {line}"
-            for line in (*lines, *(without_score(part.annotates, read.dev.documents) if read.dev else ()))
-        ),
+        notes=tuple(f"{name}: {line}" for line in (*read.notes, *left_out, *read.dev.lines("dev"), *unscored)),
         soft={f"{name}/{key}": tags for key, tags in read.soft.items()},
         labelled_by=read.labelled_by,
     )
@@ -217,7 +143,7 @@ class _Read:
 
     Attributes:
         files: path of each file of train -> its documents.
-        dev: documents to choose on.
+        dev: documents to choose on; may be none.
         notes: on train, as sentences.
         check: refuses remaining documents of train that do not fit the part; see `read_one`.
         soft: see `CorpusPart`, with the ids of the files.
@@ -225,7 +151,7 @@ class _Read:
     """
 
     files: Mapping[str, Sequence[Document]]
-    dev: Chosen | None
+    dev: Chosen
     notes: Sequence[str]
     check: Callable[[Sequence[Document]], None]
     soft: Mapping[str, SoftTags] = field(default_factory=dict)
@@ -237,9 +163,9 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
     raw = {path: read_with(part, path, "train", place=f"parts.{name}", report=report) for path in part.trains}
     trains = {path: choose_types(documents, part.types or None) for path, documents in raw.items()}
     dev = _dev(name, part, report)
-    read = [*trains.values(), *([dev] if dev else [])]
     if part.types:
-        check_labels(part.types, sum((chosen.labels for chosen in read), Counter()), place=f"parts.{name}")
+        labels = sum((chosen.labels for chosen in trains.values()), dev.labels)
+        check_labels(part.types, labels, place=f"parts.{name}")
 
     names = [f"train {number}" for number in range(1, len(trains) + 1)] if len(trains) > 1 else ["train"]
     notes = [line for part, chosen in zip(names, trains.values(), strict=True) for line in chosen.lines(part)]
@@ -248,28 +174,58 @@ def _of_people(name: str, part: PartSettings, report: ReadReport | None) -> _Rea
         stay = set(map(id, kept))
         for path, chosen in trains.items():
             pairs = zip(raw[path], chosen.documents, strict=True)
-            _check_merged(name, part, [one for one, changed in pairs if id(changed) in stay])
-        _check_declared(name, part, kept, dev.documents if dev else ())
+            check_merged([one for one, changed in pairs if id(changed) in stay], part.types, place=f"parts.{name}")
+        _check_declared(name, part, kept, dev.documents)
 
-    return _Read(
-        files={path: chosen.documents for path, chosen in trains.items()},
-        dev=dev,
-        notes=notes,
-        check=check,
-    )
+    files = {path: chosen.documents for path, chosen in trains.items()}
+    return _Read(files=files, dev=dev, notes=notes, check=check)
 
 
 def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Read:
-    """Reads a part with labels of a teacher in place of gold; raises as ``_read_weak`` does."""
+    """Reads a part with labels of a teacher in place of gold.
+
+    Raises:
+        InputError: a file cannot be read, the labels are for other text, or they are no probabilities and must be.
+        RecipeError: types of the file that the part does not declare, or the other way round.
+    """
     dev = _dev(name, part, report)
-    weak = _read_weak(name, part, report, dev_labels=dev.labels if dev else ())
+    header = read_header(part.label_file)
+    if part.types:  # which apply to the gold of dev too
+        check_labels(part.types, Counter([*header.types, *dev.labels]), place=f"parts.{name}")
+    names = _names(name, part, header)
+    if part.soft and header.meaning == "none":
+        raise InputError(
+            f"parts.{name}.soft asks for probabilities, but {header.model}, which made {part.label_file}, gives none; "
+            "set soft = false, or label the texts with a model",
+            file=part.label_file,
+        )
+    files: dict[str, list[Document]] = {path: [] for path in part.trains}
+    soft: dict[str, SoftTags] = {}
+    inputs: list[str] = []
+
+    def texts() -> Iterator[Document]:
+        request = reading_of_part(part, "train", place=f"parts.{name}")
+        try:
+            for path, document in resolved(part.trains, (), request).documents(report or ReadReport()):
+                inputs.append(path)
+                yield document
+        except UsageError as error:
+            raise RecipeError(f"in [parts.{name}], {error}") from None
+
+    for labels in read_labels(part.label_file, texts()):
+        document = taught(labels, header, names)
+        files.setdefault(inputs[-1], []).append(document)
+        if part.soft:
+            soft[document.id] = soft_tags(labels, header, names)
+    kind = f"probabilities ({header.meaning})" if part.soft else "answers"
+    count = counted(sum(map(len, files.values())), "document")
     return _Read(
-        files=weak.files,
+        files=files,
         dev=dev,
-        notes=weak.notes,
-        check=lambda kept: _check_taught(name, part, kept, weak.soft, dev.documents if dev else ()),
-        soft=weak.soft,
-        labelled_by=weak.labelled_by,
+        notes=[f"train: the {kind} of {header.model} on {count}, of {len(inputs):,} that were read"],
+        check=lambda kept: _check_taught(name, part, kept, soft, dev.documents),
+        soft=soft,
+        labelled_by=f"{header.model} {header.sha256}",
     )
 
 
@@ -291,17 +247,11 @@ def _check_taught(
         )
 
 
-def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Chosen | None:
-    if not part.dev:
-        return None
-    documents = read_with(part, part.dev, "dev", place=f"parts.{name}", report=report)
-    _check_merged(name, part, documents)
+def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Chosen:
+    place = f"parts.{name}"
+    documents = read_with(part, part.dev, "dev", place=place, report=report) if part.dev else []
+    check_merged(documents, part.types, place=place)
     return choose_types(documents, part.types or None)
-
-
-def _check_merged(name: str, part: PartSettings, documents: Sequence[Document]) -> None:
-    if part.types:
-        check_merged(documents, part.types, place=f"parts.{name}")
 
 
 def _check_declared(name: str, part: PartSettings, train: Sequence[Document], dev: Sequence[Document]) -> None:

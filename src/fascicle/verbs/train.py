@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fascicle.evaluation.scoring.typing import TypingScores
     from fascicle.training.engine.events import Ended, Finished, HeadScores, RunEvent, Validated
     from fascicle.training.filter.judging import FilterFinished
-    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.raw.masking import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
     from fascicle.training.typer.scores import TyperScores
 
@@ -206,7 +206,7 @@ def end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
     from fascicle.training.distil.run import LayersFinished
     from fascicle.training.engine.events import Finished
     from fascicle.training.filter.judging import FilterFinished
-    from fascicle.training.pretraining.events import PretrainingFinished
+    from fascicle.training.raw.masking import PretrainingFinished
     from fascicle.training.typer.run import TyperFinished
 
     folder = ended.folder
@@ -305,7 +305,9 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
 
 def _pretraining(finished: PretrainingFinished) -> str:
     found = finished.held_out
-    scored = "" if found is None else f"held-out pseudo-perplexity {found.perplexity:.2f} ({found.pieces:,} pieces)\n"
+    scored = (
+        "" if found is None else f"held-out pseudo-perplexity {found['perplexity']:.2f} ({found['pieces']:,} pieces)\n"
+    )
     return f"{scored}{finished.pieces:,} pieces read in {finished.cost:,.0f} s\n"
 
 

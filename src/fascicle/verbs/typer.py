@@ -19,7 +19,6 @@ from fascicle.formats.predictions import Prediction, text_hash
 from fascicle.formats.requests import ReadRequest, documents_of
 from fascicle.loading import load_typer
 from fascicle.settings.base import Positive
-from fascicle.text.segment import segmenter
 from fascicle.verbs import shared, train
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import put, say
@@ -123,11 +122,12 @@ def _score_types(
     """
     check_distributions(distributions, overwrite=overwrite)
     typer = load_typer(model, threads=threads)
-    from fascicle.training.typer.scores import distributions_of, given_mentions, score_typer, training_pairs
+    from fascicle.training.typer.data import training_pairs
+    from fascicle.training.typer.scores import distributions_of, given_mentions, score_typer
 
     events = events or EventCounts()
     training, right = (gold_of(one, events=events).documents for one in (train, gold))
-    lookup = fit_lookup(training_pairs(training, segmenter(typer.manifest.settings.segmenter)))
+    lookup = fit_lookup(training_pairs(map(typer.reader, training)))
     if not any(document.layer(GOLD) for document in right):
         raise InputError(f"{path_of(gold)} holds no gold mention, so there is nothing to type; give annotated text")
     given = given_mentions(typer, right)

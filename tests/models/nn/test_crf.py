@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from fascicle.models.nn import crf
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.runtime.decoding.chains import forward_backward
+from fascicle.runtime.decoding.chains import ChainScores, forward_backward
 
 Parts = tuple[Tensor, Tensor, Tensor]
 
@@ -90,7 +90,7 @@ def test_emission_gradient_is_marginals_minus_gold() -> None:
     emissions.requires_grad_()
     (gradient,) = torch.autograd.grad(layer(emissions, tags, mask).sum(), [emissions])
     parts = {name: value.detach().numpy() for name, value in layer.named_parameters()}
-    lattice = forward_backward(emissions.detach().numpy(), mask.sum(1).numpy(), **parts)
+    lattice = forward_backward(emissions.detach().numpy(), mask.sum(1).numpy(), ChainScores(**parts))
     gold = functional.one_hot(tags, 4).numpy() * mask.numpy()[:, :, None]
     assert gradient.numpy() == pytest.approx(lattice.token_marginals() - gold)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.models.nn.distil import attention_loss, label_loss, layer_map, softened, state_loss, tag_loss
+from fascicle.models.nn.losses import attention_loss, label_loss, layer_map, softened, state_loss, tag_loss
 
 shapes = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
 COMPARED = ("scores", "probabilities")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.models.nn.partial import partial_loss
+from fascicle.models.nn.losses import partial_loss
 
 LENGTHS = [4, 1, 0, 3, 4, 2, 4]
 

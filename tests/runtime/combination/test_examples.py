@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
-from fascicle.runtime.combination.examples import examples
+from fascicle.training.filter.data import examples
 
 MENTIONS = st.builds(
     lambda start, width, type_, score, source: Mention(((start, start + width),), type_, score=score, source=source),

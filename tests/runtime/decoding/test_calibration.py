@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from fascicle.runtime.decoding.calibration import CLIP, calibrated, interpolated, rounded, sigmoid, tempered, thresholds
+from fascicle.runtime.decoding.selection import CLIP, calibrated, interpolated, rounded, sigmoid, tempered, thresholds
 from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.array)

@@ -64,9 +64,9 @@ def test_matches_equal_the_loops(
     found = matches(tables, counts, shift=shift)
     expected = naive(tables, counts, shift)
     assert [*zip(found.rows.tolist(), *found.spans.T.tolist(), strict=True)] == [row[:4] for row in expected]
-    assert found.scores.tolist() == [row[4] for row in expected]
-    assert found.margins.tolist() == pytest.approx([row[5] for row in expected])
-    assert (found.margins > 0).all()
+    assert found.ranks.tolist() == [row[4] for row in expected]
+    assert found.scores.tolist() == pytest.approx([1 / (1 + math.exp(-row[5])) for row in expected])
+    assert (found.scores >= 0.5).all()
 
 
 def test_what_lies_behind_the_units_has_no_influence() -> None:
@@ -77,7 +77,7 @@ def test_what_lies_behind_the_units_has_no_influence() -> None:
     tables["spans"][0, 2, 1:] = tables["spans"][1, 1, 1:] = np.nan
     after = matches(tables, [3, 2])
     assert after.spans.tolist() == before.spans.tolist()
-    assert after.margins.tolist() == before.margins.tolist()
+    assert after.scores.tolist() == before.scores.tolist()
 
 
 @pytest.mark.parametrize("name", ["spans", "span_threshold"])

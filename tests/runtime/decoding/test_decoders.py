@@ -394,9 +394,9 @@ def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
     together = decoder_of(manifest).take(
         {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
     )
-    for row, (spans, scores) in enumerate(together):
+    for row, found in enumerate(together):
         alone = decoder_of(manifest).take(
             {"starts": starts[row : row + 1], "ends": ends[row : row + 1], "widths": widths}, [window], np.array([1])
         )[0]
-        assert np.array_equal(alone[0], spans)
-        assert np.array_equal(alone[1], scores)
+        assert np.array_equal(alone.spans, found.spans)
+        assert np.array_equal(alone.scores, found.scores)

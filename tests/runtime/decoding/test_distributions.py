@@ -14,8 +14,9 @@ from tests.support.reading import chain_of
 from tests.support.wide import wide_logits
 
 from fascicle.core.tags import SCHEMES
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.spans import match_distributions, span_distributions
-from fascicle.runtime.decoding.tagger import ChainScores, TagDecision, tag_distributions, tag_runs
+from fascicle.runtime.decoding.tagger import TagDecision, tag_distributions, tag_runs
 
 TYPES = 2
 

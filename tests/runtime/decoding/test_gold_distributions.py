@@ -14,8 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.distributions import Definition
-from fascicle.runtime.decoding.kinds import definition_of
+from fascicle.runtime.decoding.kinds import Definition, definition_of
 from fascicle.runtime.predictor import ModelPredictor, Probed
 from fascicle.settings.heads import (
     AnyHead,

@@ -15,8 +15,16 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import ModelError, UsageError
 from fascicle.formats.distributions import Header
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.distributions import Definition
-from fascicle.runtime.decoding.kinds import KINDS, Kind, decoder_of, definition_of, kind_of, limits_of, prober_of
+from fascicle.runtime.decoding.kinds import (
+    KINDS,
+    Definition,
+    Kind,
+    decoder_of,
+    definition_of,
+    kind_of,
+    limits_of,
+    prober_of,
+)
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import check_open_types
 from fascicle.settings.heads import (

@@ -9,7 +9,14 @@ from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
 from fascicle.runtime.decoding import chains
-from fascicle.runtime.decoding.chains import constrain, forward_backward, geometric_mean, log_softmax, span_marginals
+from fascicle.runtime.decoding.chains import (
+    ChainScores,
+    constrain,
+    forward_backward,
+    geometric_mean,
+    log_softmax,
+    span_marginals,
+)
 from fascicle.runtime.decoding.tagger import tag_runs
 
 
@@ -26,7 +33,7 @@ def log_sum(values: np.ndarray) -> float:
 
 
 def check_against_enumeration(emissions: np.ndarray, lengths: np.ndarray, parts: dict[str, np.ndarray]) -> None:
-    lattice = forward_backward(emissions, lengths, **parts)
+    lattice = forward_backward(emissions, lengths, ChainScores(**parts))
     tokens = lattice.token_marginals()
     for row, length in enumerate(lengths):
         assert not tokens[row, length:].any()
@@ -77,16 +84,14 @@ def test_span_marginals_equal_enumeration(scheme_name: str, bound: bool) -> None
     emissions, parts = rng.normal(size=(2, length + 2, n_tags)) * 2, chain_of(rng, n_tags)
     if bound:
         legal, first = scheme.legal(2), scheme.legal_start(2)
-        parts["transitions"], parts["start"] = constrain(
-            parts["transitions"], parts["start"], legal=legal, legal_start=first
-        )
+        parts = vars(constrain(ChainScores(**parts), legal=legal, legal_start=first))
     paths, scores = all_paths(emissions[1, :length], parts)
     expected: dict[tuple[int, ...], float] = defaultdict(float)
     for path, weight in zip(paths, np.exp(scores - log_sum(scores)), strict=True):
         for span in tag_runs(path, scheme).tolist():
             expected[tuple(span)] += weight
     spans = [(start, end, kind) for start in range(length) for end in range(start + 1, length + 1) for kind in (0, 1)]
-    lattice = forward_backward(emissions, [length + 2, length], **parts)
+    lattice = forward_backward(emissions, [length + 2, length], ChainScores(**parts))
     found = span_marginals(lattice, [(1, *span) for span in spans], scheme=scheme)
     assert found == pytest.approx([expected[span] for span in spans], abs=1e-12)
 
@@ -99,7 +104,10 @@ def test_padding_changes_nothing(junk: float) -> None:
     padded = np.full((3, 4, 3), junk)
     inside = np.arange(4) < lengths[:, None]
     padded[inside] = emissions[inside]
-    clean, dirty = forward_backward(emissions, lengths, **parts), forward_backward(padded, lengths, **parts)
+    clean, dirty = (
+        forward_backward(emissions, lengths, ChainScores(**parts)),
+        forward_backward(padded, lengths, ChainScores(**parts)),
+    )
     assert clean.log_partition.tobytes() == dirty.log_partition.tobytes()
     assert clean.token_marginals().tobytes() == dirty.token_marginals().tobytes()
     spans = [(0, 1, 3, 0), (1, 0, 2, 0)]
@@ -109,10 +117,10 @@ def test_padding_changes_nothing(junk: float) -> None:
 
 def test_no_rows_and_no_spans() -> None:
     parts = chain_of(np.random.default_rng(0), 3)
-    lattice = forward_backward(np.zeros((0, 4, 3)), np.zeros(0, dtype=int), **parts)
+    lattice = forward_backward(np.zeros((0, 4, 3)), np.zeros(0, dtype=int), ChainScores(**parts))
     assert lattice.token_marginals().shape == (0, 4, 3)
     assert span_marginals(lattice, np.zeros((0, 4)), scheme=tag_scheme("BIO")).shape == (0,)
-    assert forward_backward(np.zeros((2, 0, 3)), [0, 0], **parts).log_partition.tolist() == [0, 0]
+    assert forward_backward(np.zeros((2, 0, 3)), [0, 0], ChainScores(**parts)).log_partition.tolist() == [0, 0]
 
 
 def test_geometric_mean() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.wide import wide_logits
 
-from fascicle.runtime.decoding.spans import Candidates, candidates
+from fascicle.runtime.decoding.spans import SpanScores, candidates
 
 NAMES = ("starts", "ends", "widths", "spans")
 MIXTURES = [
@@ -37,7 +37,7 @@ def tables(seed: int, names: tuple[str, ...], sizes: tuple[int, int, int, int], 
     return made
 
 
-def rows_of(found: Candidates) -> list[tuple[int, int, int, int, float]]:
+def rows_of(found: SpanScores) -> list[tuple[int, int, int, int, float]]:
     return [
         (row, *span, score) for row, span, score in zip(found.rows, found.spans.tolist(), found.scores, strict=True)
     ]
@@ -57,7 +57,7 @@ def naive(band: np.ndarray, counts: list[int]) -> list[tuple[int, int, int, int,
     return found
 
 
-def assert_same(found: Candidates, expected: list[tuple[int, int, int, int, float]]) -> None:
+def assert_same(found: SpanScores, expected: list[tuple[int, int, int, int, float]]) -> None:
     got = rows_of(found)
     assert [entry[:4] for entry in got] == [entry[:4] for entry in expected]
     assert [entry[4] for entry in got] == pytest.approx([entry[4] for entry in expected], rel=1e-12)

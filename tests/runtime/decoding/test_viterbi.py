@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.reading import chain_of
 
 from fascicle.core.tags import tag_scheme
-from fascicle.runtime.decoding.chains import constrain, viterbi
+from fascicle.runtime.decoding.chains import ChainScores, constrain, viterbi
 
 
 def path_score(emissions: np.ndarray, path: tuple[int, ...], parts: dict[str, np.ndarray]) -> float:
@@ -23,7 +23,7 @@ def test_score_is_the_maximum_over_all_paths(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_tags, lengths = 3 + seed % 2, [5, 1, 0, 3]
     emissions, parts = rng.normal(size=(4, 5, n_tags)), chain_of(rng, n_tags)
-    tags, scores = viterbi(emissions, lengths, **parts)
+    tags, scores = viterbi(emissions, lengths, ChainScores(**parts))
     for row, length in enumerate(lengths):
         assert (tags[row, length:] == -1).all()
         if not length:
@@ -44,13 +44,13 @@ def test_padding_changes_nothing(junk: float, dtype: type) -> None:
     for row, length in enumerate(lengths):
         padded[row, :length] = emissions[row, :length]
     with np.errstate(all="raise"):
-        tags, scores = viterbi(emissions, lengths, **parts)
-        padded_tags, padded_scores = viterbi(padded, lengths, **parts)
+        tags, scores = viterbi(emissions, lengths, ChainScores(**parts))
+        padded_tags, padded_scores = viterbi(padded, lengths, ChainScores(**parts))
     assert np.array_equal(tags, padded_tags[:, :7])
     assert (padded_tags[:, 7:] == -1).all()
     assert scores.tobytes() == padded_scores.tobytes()
     for row in (0, 1, 3):
-        alone, score = viterbi(emissions[row : row + 1, : lengths[row]], lengths[row : row + 1], **parts)
+        alone, score = viterbi(emissions[row : row + 1, : lengths[row]], lengths[row : row + 1], ChainScores(**parts))
         assert np.array_equal(alone[0], tags[row, : lengths[row]])
         assert score[0] == scores[row]
 
@@ -66,15 +66,9 @@ def test_constraints(seed: int, coarse: bool) -> None:
     if coarse:  # small integers: many ties
         emissions, parts = np.round(emissions), {name: np.round(part) for name, part in parts.items()}
     lengths = rng.integers(1, 6, size=8)
-    free, _ = viterbi(emissions, lengths, **parts)
-    bound = parts | dict(
-        zip(
-            ("transitions", "start"),
-            constrain(parts["transitions"], parts["start"], legal=legal, legal_start=first),
-            strict=True,
-        )
-    )
-    tags, scores = viterbi(emissions, lengths, **bound)
+    free, _ = viterbi(emissions, lengths, ChainScores(**parts))
+    bound = constrain(ChainScores(**parts), legal=legal, legal_start=first)
+    tags, scores = viterbi(emissions, lengths, bound)
     assert np.isfinite(scores).all()
     for row, length in enumerate(lengths):
         path, before = tags[row, :length], free[row, :length]
@@ -87,11 +81,11 @@ def test_constraints(seed: int, coarse: bool) -> None:
 def test_long_text_and_empty_batches() -> None:
     rng = np.random.default_rng(1)
     parts = chain_of(rng, 3)
-    tags, scores = viterbi(rng.normal(size=(1, 5000, 3)), [5000], **parts)
+    tags, scores = viterbi(rng.normal(size=(1, 5000, 3)), [5000], ChainScores(**parts))
     assert tags.min() >= 0
     assert np.isfinite(scores).all()
     for shape in ((0, 4, 3), (2, 0, 3), (2, 4, 3)):
-        tags, scores = viterbi(np.zeros(shape), np.zeros(shape[0], dtype=int), **parts)
+        tags, scores = viterbi(np.zeros(shape), np.zeros(shape[0], dtype=int), ChainScores(**parts))
         assert tags.shape == shape[:2]
         assert (tags == -1).all()
         assert (scores == 0).all()
@@ -100,6 +94,6 @@ def test_long_text_and_empty_batches() -> None:
 def test_shapes_are_checked() -> None:
     parts = chain_of(np.random.default_rng(0), 3)
     with pytest.raises(ValueError, match="do not agree"):
-        viterbi(np.zeros((2, 4, 3)), [4], **parts)
+        viterbi(np.zeros((2, 4, 3)), [4], ChainScores(**parts))
     with pytest.raises(ValueError, match="between 0 and 4"):
-        viterbi(np.zeros((2, 4, 3)), [4, 5], **parts)
+        viterbi(np.zeros((2, 4, 3)), [4, 5], ChainScores(**parts))

@@ -21,7 +21,7 @@ from fascicle.core.files.temporary import temporary_name
 from fascicle.errors import InputError, OutputError, RecipeError
 from fascicle.pipeline.workers.child import peak_bytes
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.engine.events import EpochScored
+from fascicle.training.engine.events import Validated
 from fascicle.training.experiments import worker as grid_worker
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Said, Task, read_result
@@ -127,7 +127,7 @@ def test_time_and_memory_are_those_of_all_sittings(make_task: MakeTask, monkeypa
 def test_a_run_that_another_command_began(make_task: MakeTask, recipe: Recipe) -> None:
     task = make_task()
     for event in run_recipe(recipe, task.folder):
-        if isinstance(event, EpochScored) and event.epoch == 2:
+        if isinstance(event, Validated) and event.epoch == 2:
             break
     before = [json.loads(x)["seconds"] for x in (task.folder / "metrics.jsonl").read_text("utf-8").splitlines()]
     metrics = task.folder / "metrics.jsonl"

@@ -17,7 +17,7 @@ from fascicle.linking.opening import Places, find
 from fascicle.pipeline.loading import opened
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.steps import MENTIONS, Own, Recognise
-from fascicle.runtime.linked import linked
+from fascicle.runtime.wrapped import linked
 from fascicle.settings.folders.vocabularies import shipped_linkers
 from fascicle.settings.pipeline import read_pipeline
 from fascicle.terms.abbreviations.finder import AbbreviationFinder, find_abbreviations

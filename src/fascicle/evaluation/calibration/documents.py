@@ -16,7 +16,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.scores import Counts, figures
-from fascicle.runtime.decoding.document.deciding import Knows, decided, knows_nothing
+from fascicle.runtime.decoding.deciding import Knows, decided, knows_nothing
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing

@@ -27,7 +27,7 @@ from fascicle.evaluation.calibration.reliability import (
     threshold_for,
 )
 from fascicle.evaluation.scoring.scores import Counts, Figures, figures
-from fascicle.runtime.decoding.calibration import calibrated, logits, sigmoid, thresholds
+from fascicle.runtime.decoding.selection import calibrated, logits, sigmoid, thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures

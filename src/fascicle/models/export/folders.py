@@ -23,8 +23,7 @@ from fascicle.models.export.graph import (
     FilterGraph,
     Graph,
     TypesGraphModule,
-    export_onnx,
-    largest_difference,
+    write_graph,
 )
 from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, quantise
 from fascicle.models.filter import load_filter_model
@@ -54,8 +53,6 @@ GRAPH = "model.onnx"
 _SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
-_EXAMPLE_SIZES = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
-_OTHER_SIZES = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
 
 M = TypeVar("M", Manifest, FilterManifest)
 
@@ -220,9 +217,7 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
 
 def _write(graph: Graph, path: Path) -> float:
     """Writes a graph; returns the largest difference between it and torch."""
-    example = graph.example(_EXAMPLE_SIZES)
-    export_onnx(graph, path, example=example, dynamic=graph.axes(), outputs=list(graph.outputs))
-    gap = largest_difference(graph, path, inputs=graph.example(_OTHER_SIZES))
+    gap = write_graph(graph, path)
     if gap > _TOLERANCE:
         raise ModelError(f"the ONNX graph differs from the torch model by {gap:.2g}; it was not written")
     return gap
@@ -309,21 +304,22 @@ def _cut(document: Document, characters: int) -> Document:
 def _model_card(manifest: Manifest, facts: Sequence[str]) -> str:
     """Returns the plain card of an exported model: its contents, not its quality."""
     head, reading = manifest.answering, manifest.reading
-    lines = [
-        f"# {manifest.name}",
-        "",
-        f"A named entity recogniser for {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
-        "",
-        f"- encoder: `{manifest.encoder}`",
-        f"- head: {_listed(head)}",
-        f"- reads: {_listed(reading)}",
-        *(f"- looks up: {line}" for line in (_looked_up(manifest.inputs) if manifest.inputs else ())),
-        *(f"- learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
-        *(f"- {fact}" for fact in facts),
-        "",
-        'Use: `fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`.',
+    what = [
+        f"encoder: `{manifest.encoder}`",
+        f"head: {_listed(head)}",
+        f"reads: {_listed(reading)}",
+        *(f"looks up: {line}" for line in (_looked_up(manifest.inputs) if manifest.inputs else ())),
+        *(f"learnt from {name}: {_learnt(one)}" for name, one in (manifest.corpora or {}).items()),
+        *facts,
     ]
-    return "\n".join(lines) + "\n"
+    use = '`fascicle annotate --model FOLDER`, or `fascicle.load("FOLDER").annotate(text)`'
+    return _card(manifest, "A named entity recogniser for", what, use=use)
+
+
+def _card(manifest: Manifest | FilterManifest, kind: str, facts: Sequence[str], *, use: str) -> str:
+    listed = "\n".join(f"- {fact}" for fact in facts)
+    written = f"{kind} {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}."
+    return f"# {manifest.name}\n\n{written}\n\n{listed}\n\nUse: {use}.\n"
 
 
 def _looked_up(inputs: InputFacts) -> Iterator[str]:
@@ -348,17 +344,12 @@ def _listed(settings: Settings) -> str:
 
 def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
     """Returns the plain card of an exported filter: its contents, not its quality."""
-    threshold = manifest.threshold
-    lines = [
-        f"# {manifest.name}",
-        "",
-        f"A filter over mentions of {', '.join(manifest.types)}, written by Fascicle {manifest.fascicle}.",
-        "",
-        f"- encoder: `{manifest.model.encoder}`",
-        f"- reads: the {manifest.reading.unit} of a mention, at most {counted(manifest.reading.max_length, 'piece')}",
-        f"- keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
-        *(f"- {fact}" for fact in facts),
-        "",
-        "Use: `fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`.",
+    reading, threshold = manifest.reading, manifest.threshold
+    what = [
+        f"encoder: `{manifest.model.encoder}`",
+        f"reads: the {reading.unit} of a mention, at most {counted(reading.max_length, 'piece')}",
+        f"keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
+        *facts,
     ]
-    return "\n".join(lines) + "\n"
+    use = "`fascicle combine meta PRED... --filter FOLDER --texts FILE -o OUT`"
+    return _card(manifest, "A filter over mentions of", what, use=use)

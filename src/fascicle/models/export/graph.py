@@ -28,10 +28,13 @@ from fascicle.models.encoder import Encoder, load_pretrained
 from fascicle.models.export.optimise import RangeRecorder
 from fascicle.models.filter import FilterModel
 from fascicle.models.heads.binder import BinderHead, TypeEncoder
+from fascicle.models.heads.contract import evaluation_mode
 from fascicle.models.model import NerModel
 from fascicle.runtime.filter import LOGITS
-from fascicle.runtime.types import TypedScorer
+from fascicle.runtime.inputs import TypedScorer
 from fascicle.text.windows import TYPE_VECTORS
+
+_TEXTS = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces")}
 
 
 class Graph(nn.Module):
@@ -93,10 +96,6 @@ class TypesGraphModule(Graph):
         read = {name: ("texts",) if name == "place" else ("texts", "pieces") for name in self.inputs}
         return {**read, TYPE_VECTORS: ("", "types", "")}
 
-    def free(self, axes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        """Returns the axes of score tables, with a free size for the last axis, which is that of the types."""
-        return {name: (*names[:-1], "types") for name, names in axes.items()}
-
     def vectors(self, types: int, generator: torch.Generator) -> Tensor:
         """Draws random vectors of norm 1."""
         kinds, _, width = self.head.vectors.shape
@@ -115,7 +114,9 @@ class AnsweringGraph(Graph):
         self.model = model
         head = model.head(model.answer)
         self.outputs = head.outputs
-        self.table_axes = second.free(head.axes) if second else head.axes
+        self.table_axes = dict(head.axes)
+        if second:  # any number of types
+            self.table_axes = {name: (*axes[:-1], "types") for name, axes in head.axes.items()}
         self.second = (second,)  # a tuple, so that torch does not register the module
         self.inputs = ("input_ids", "attention_mask", *head.inputs, *((TYPE_VECTORS,) if second else ()))
         self._columns = 0 if head.units.vectors is None else len(head.units.vectors.table)
@@ -164,18 +165,31 @@ class AnsweringGraph(Graph):
     def axes(self) -> dict[str, tuple[str, ...]]:
         """See ``Graph``."""
         known = {
-            "input_ids": ("batch", "pieces"),
-            "attention_mask": ("batch", "pieces"),
+            **_TEXTS,
             "first_piece": ("batch", "units"),
             "last_piece": ("batch", "units"),
             "unit_of_piece": ("batch", "pieces"),
             "features": ("batch", "units", ""),
             TYPE_VECTORS: ("", "types", ""),
         }
-        return {name: known[name] for name in self.inputs} | dict(self.table_axes)
+        return {name: known[name] for name in self.inputs} | self.table_axes
 
 
-class FilterGraph(Graph):
+class _TextsGraph(Graph):
+    """Graph that reads texts alone and has one vector for each."""
+
+    encoder: Encoder
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """See ``Graph``."""
+        return texts_of(sizes, vocabulary=int(self.encoder.config.vocab_size))[0]
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """See ``Graph``."""
+        return {**_TEXTS, self.outputs[0]: ("batch", "")}
+
+
+class FilterGraph(_TextsGraph):
     """Graph of a filter."""
 
     outputs = (LOGITS,)
@@ -183,18 +197,29 @@ class FilterGraph(Graph):
     def __init__(self, model: FilterModel) -> None:
         super().__init__()
         self.model = model
+        self.encoder = model.encoder
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Returns the logits of each text."""
         return self.model.logits(input_ids, attention_mask).detach()
 
-    def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
-        """See ``Graph``."""
-        return texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))[0]
 
-    def axes(self) -> dict[str, tuple[str, ...]]:
-        """See ``Graph``."""
-        return {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), LOGITS: ("batch", "")}
+class NameVectors(_TextsGraph):
+    """Network that returns the mean of the states of all pieces, special tokens included, scaled to norm 1."""
+
+    outputs = ("vectors",)
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Takes the encoder."""
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Returns vectors ``[B, d]`` of pieces ``[B, T]``."""
+        states = self.encoder(input_ids, attention_mask)
+        read = attention_mask.unsqueeze(-1).to(states.dtype)
+        mean = (states * read).sum(1) / read.sum(1).clamp(min=1.0)
+        return F.normalize(mean, dim=-1).detach()
 
 
 # The first with a maximum in ScatterElements (18), which max pooling over the pieces of a word needs.
@@ -297,20 +322,17 @@ def largest_difference(module: nn.Module, path: str | Path, *, inputs: Mapping[s
 @contextmanager
 def _ready_to_trace(module: nn.Module) -> Iterator[None]:
     """Sets evaluation mode and eager attention for the block, and restores both afterwards."""
-    training = [part for part in module.modules() if part.training]
     configs: dict[int, Any] = {id(part.config): part.config for part in module.modules() if hasattr(part, "config")}
     known = ((config, getattr(config, "_attn_implementation", None)) for config in configs.values())
     forms = [(config, form) for config, form in known if form is not None]
-    module.eval()
     for config, _ in forms:
         config._attn_implementation = "eager"
     try:
-        yield
+        with evaluation_mode(module):
+            yield
     finally:
         for config, form in forms:
             config._attn_implementation = form
-        for part in training:
-            part.training = True
 
 
 @contextmanager
@@ -339,25 +361,15 @@ def _check_example(
                 raise ValueError(f"axis {label} of {name} must be at least 2 long in the example, got {size}")
 
 
-_AXES = {"input_ids": ("batch", "pieces"), "attention_mask": ("batch", "pieces"), "vectors": ("batch", "")}
-_EXAMPLE, _OTHER = {"batch": 3, "pieces": 11}, {"batch": 2, "pieces": 29}
+_EXAMPLE = {"batch": 3, "pieces": 11, "units": 7, "types": 5}
+_OTHER = {"batch": 2, "pieces": 29, "units": 19, "types": 4}
 _TOLERANCE = 1e-4  # largest difference of a component of a vector of norm 1
 
 
-class NameVectors(nn.Module):
-    """Network that returns the mean of the states of all pieces, special tokens included, scaled to norm 1."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        """Takes the encoder."""
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Returns vectors ``[B, d]`` of pieces ``[B, T]``."""
-        states = self.encoder(input_ids, attention_mask)
-        read = attention_mask.unsqueeze(-1).to(states.dtype)
-        mean = (states * read).sum(1) / read.sum(1).clamp(min=1.0)
-        return nn.functional.normalize(mean, dim=-1).detach()
+def write_graph(graph: Graph, path: Path) -> float:
+    """Writes a graph; returns the largest difference between it and torch."""
+    export_onnx(graph, path, example=graph.example(_EXAMPLE), dynamic=graph.axes(), outputs=graph.outputs)
+    return largest_difference(graph, path, inputs=graph.example(_OTHER))
 
 
 def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> int:
@@ -381,11 +393,7 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
             f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names may have {longest}; "
             "choose another encoder"
         )
-    network = NameVectors(pretrained.encoder)
-    size = int(pretrained.encoder.config.vocab_size)
-    first, other = (texts_of(sizes, vocabulary=size)[0] for sizes in (_EXAMPLE, _OTHER))
-    export_onnx(network, graph, example=first, dynamic=_AXES, outputs=["vectors"])
-    gap = largest_difference(network, graph, inputs=other)
+    gap = write_graph(NameVectors(pretrained.encoder), graph)
     if gap > _TOLERANCE:
         raise ModelError(f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another encoder")
     tokenizer.write_text(pretrained.tokenizer.content, encoding="utf-8")

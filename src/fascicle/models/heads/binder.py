@@ -10,8 +10,7 @@ Source: *binder* §2.1 and Table 5. Shapes: K types, N texts, P pieces of a text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 
 import numpy as np
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Ints
 from fascicle.models.encoder import Encoder
-from fascicle.models.heads.contract import Basis, Head
+from fascicle.models.heads.contract import Basis, Head, evaluation_mode
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BinderSettings
@@ -320,7 +319,7 @@ class BinderHead(Head):
         """Computes the vectors of the types without dropout, in full precision."""
         encoder = [self.types.encoder] if isinstance(self.types, TypeEncoder) else []
         device = self.vectors.device.type
-        with _evaluation_mode(self, *encoder), torch.autocast(device, enabled=False):
+        with evaluation_mode(self, *encoder), torch.autocast(device, enabled=False):
             projected = self.scorer.project_types(self.types())
         self.vectors.copy_(torch.stack([projected[kind] for kind in self.scorer.kinds]))
 
@@ -362,19 +361,6 @@ def _without(scores: Mapping[str, Tensor], unknown: Tensor, gold: Tensor) -> dic
             hidden = scores[name].masked_fill(mask[:, None], -torch.inf)
             found[name] = hidden.index_put(cells, scores[name][cells])
     return found
-
-
-@contextmanager
-def _evaluation_mode(*modules: nn.Module) -> Iterator[None]:
-    """Sets evaluation mode for the block, and restores the mode afterwards."""
-    training = [part for module in modules for part in module.modules() if part.training]
-    for part in training:
-        part.training = False
-    try:
-        yield
-    finally:
-        for part in training:
-            part.training = True
 
 
 def _before_saving(head: BinderHead, prefix: str, keep_vars: bool) -> None:

@@ -6,7 +6,8 @@ Shapes: B windows, T pieces, U units, d width of the encoder.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -175,6 +176,19 @@ class Head(nn.Module, ABC):
         """
 
 
+@contextmanager
+def evaluation_mode(*modules: nn.Module) -> Iterator[None]:
+    """Sets evaluation mode for the block, and restores the mode afterwards."""
+    training = [part for module in modules for part in module.modules() if part.training]
+    for part in training:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
+
+
 @torch.no_grad()
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Changes weights in place, in any mode, and drops the cached values of the heads.
@@ -233,16 +247,14 @@ class UnitStates(nn.Module):
         pooled: Tensor = self.pooling(states, **given)
         if self.vectors is not None:
             pooled = pooled + self.known(batch)
-        dropped: Tensor = self.dropout(pooled)
-        return dropped
+        return self.dropout(pooled)
 
     def known(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Returns the vectors of the input features of the units, ``[B, U, d]``; zeros for special tokens."""
         assert self.vectors is not None, "there are no vectors without inputs"
         around = int(self.specials and self.training)
         features = batch[FEATURES]
-        found: Tensor = self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
-        return found
+        return self.vectors(F.pad(features, (0, 0, around, around)) if around else features)
 
 
 def _with_specials(batch: Mapping[str, Tensor]) -> Tensor:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.models.nn.partial import SETS, set_of
+from fascicle.models.nn.losses import SETS, set_of
 from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
@@ -139,8 +139,7 @@ def _of_window(spans: Ints, window: Window) -> list[list[int]]:
     """Returns the gold spans that a window answers for."""
     first, last = np.searchsorted(spans[:, 0], window.units)
     near = spans[first:last]
-    found: list[list[int]] = near[answered(window, near)].tolist()
-    return found
+    return near[answered(window, near)].tolist()
 
 
 def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
@@ -149,15 +148,13 @@ def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) 
     places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
     count = np.append(0, np.cumsum(covered(places, units + longest)))
     first, width = np.arange(units)[:, None], np.arange(longest)
-    touched: Bools = count[first + width + 1] > count[first]
-    return touched
+    return count[first + width + 1] > count[first]
 
 
 def _inner(units: int, shape: tuple[int, ...], around: int) -> Bools:
     """Returns a mask of the cells ``[U, L]`` of a window that are spans over its units, without special tokens."""
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
-    inside: Bools = (first >= around) & (first + width < units + around)
-    return inside
+    return (first >= around) & (first + width < units + around)
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:

@@ -27,10 +27,8 @@ from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.models.heads.contract import IGNORED, Basis, Head, Targets
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.models.nn.distil import label_loss, tag_loss
-from fascicle.models.nn.draw import draw
-from fascicle.models.nn.partial import SETS, members, partial_loss, set_loss, set_of
-from fascicle.models.nn.pooling import POOLINGS
+from fascicle.models.nn.losses import SETS, label_loss, members, partial_loss, set_loss, set_of, tag_loss
+from fascicle.models.nn.pooling import POOLINGS, draw
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings, TaggerSettings
 from fascicle.text.targets import NONE_UNKNOWN, covered

@@ -30,7 +30,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.models.nn.cosine import SpanTerms, band_cosines, band_widths, grid_cosines, table_product
-from fascicle.models.nn.draw import draw
+from fascicle.models.nn.pooling import draw
 from fascicle.models.nn.spans import WidthTerm
 
 TOO_WIDE = -1e4  # the score of a span with too many pieces: below every threshold

@@ -70,8 +70,7 @@ def grid_cosines(terms: SpanTerms, types: Tensor, *, dropout: float = 0.0, longe
     first, last = terms.first, terms.last
     index = _width_index(terms.first_piece[:, :, None], terms.last_piece[:, None], len(terms.width))
     plan = _Plan(index=index, dropout=dropout, longest=longest or first.shape[1])
-    found: Tensor = _GridCosines.apply(plan, first, last, terms.width, types)  # type: ignore[no-untyped-call]
-    return found
+    return _GridCosines.apply(plan, first, last, terms.width, types)  # type: ignore[no-untyped-call]
 
 
 def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
@@ -229,5 +228,4 @@ class _GridCosines(torch.autograd.Function):
 
 def _sum_by_width(change: Tensor, index: Tensor, rows: int) -> Tensor:
     """Computes the gradient of an embedding, much faster than `index_add_`."""
-    found: Tensor = torch.ops.aten.embedding_dense_backward(change, index, rows, -1, False)
-    return found
+    return torch.ops.aten.embedding_dense_backward(change, index, rows, -1, False)

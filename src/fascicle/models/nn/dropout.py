@@ -65,8 +65,7 @@ def dropout(values: Tensor, share: float) -> Tensor:
     """
     if not rounded(share):
         return values
-    found: Tensor = _Dropout.apply(values, share)  # type: ignore[no-untyped-call]
-    return found
+    return _Dropout.apply(values, share)  # type: ignore[no-untyped-call]
 
 
 def attention(

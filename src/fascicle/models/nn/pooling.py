@@ -23,6 +23,18 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.onnx import is_in_onnx_export
 
+STD = 0.02  # as BERT draws its own layers
+
+
+def draw(module: nn.Module) -> None:
+    """Draws the weights of all linear layers below a module from N(0, 0.02^2), in their order; biases are 0."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            nn.init.normal_(layer.weight, std=STD)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+
+
 Join = Literal["max", "add"]
 
 
@@ -37,8 +49,7 @@ def _rows_at(states: Tensor, places: Tensor) -> Tensor:
         ``[B, U, d]``.
     """
     if is_in_onnx_export():
-        taken: Tensor = _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
-        return taken
+        return _RowsAt.apply(states, places.unsqueeze(-1))  # type: ignore[no-untyped-call]
     return states.gather(1, _wide(places, states))
 
 
@@ -57,8 +68,7 @@ def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -
     if is_in_onnx_export():
         rows = torch.arange(places.shape[0], device=places.device).unsqueeze(1).expand_as(places)
         pairs = torch.stack([rows, places], dim=-1)
-        joined: Tensor = _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
-        return joined
+        return _JoinedRows.apply(slots, pairs, states, join)  # type: ignore[no-untyped-call]
     return _joined(slots, places, states, join)
 
 
@@ -199,8 +209,7 @@ class InputVectors(nn.Module):
         known = features.to(self.table.dtype)
         if self.training and self.dropout:
             known = known * self._kept(len(known)).to(known.device)[:, None]
-        found: Tensor = known @ self.table
-        return found
+        return known @ self.table
 
     def _kept(self, windows: int) -> Tensor:
         """Draws the columns with which each window is read, ``[B, F]``."""

@@ -32,8 +32,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from fascicle.models.nn.draw import STD, draw
-from fascicle.models.nn.partial import SETS, set_loss
+from fascicle.models.nn.losses import SETS, set_loss
+from fascicle.models.nn.pooling import STD, draw
 
 # Parts of the span vector, in the order of the columns of the weight; an embedded width may follow.
 REPRESENTATIONS: dict[str, tuple[str, ...]] = {

@@ -17,30 +17,36 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 
 
-def constrain(transitions: ArrayLike, start: ArrayLike, *, legal: Bools, legal_start: Bools) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainScores:
+    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
+
+    transitions: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+    def wide(self) -> ChainScores:
+        """Returns the same in float64."""
+        return ChainScores(**{name: np.asarray(part, dtype=np.float64) for name, part in vars(self).items()})
+
+
+def constrain(chain: ChainScores, *, legal: Bools, legal_start: Bools) -> ChainScores:
     """Forbids tag pairs by giving them the score minus infinity.
 
     Args:
-        transitions: Scores `[C, C]` (from, to).
-        start: Scores `[C]` of the first tag.
+        chain: scores of all pairs.
         legal: Which tag may follow which, `[C, C]`.
         legal_start: Which tag may come first, `[C]`.
 
     Returns:
-        New `transitions` and `start`, float64.
+        New scores, float64.
     """
-    pairs = np.where(legal, np.asarray(transitions, dtype=np.float64), -np.inf)
-    return pairs, np.where(legal_start, np.asarray(start, dtype=np.float64), -np.inf)
+    wide = chain.wide()
+    transitions, start = np.where(legal, wide.transitions, -np.inf), np.where(legal_start, wide.start, -np.inf)
+    return ChainScores(transitions=transitions, start=start, end=wide.end)
 
 
-def viterbi(
-    emissions: NDArray[Any],
-    lengths: ArrayLike,
-    *,
-    transitions: ArrayLike,
-    start: ArrayLike,
-    end: ArrayLike,
-) -> tuple[Ints, Floats]:
+def viterbi(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainScores) -> tuple[Ints, Floats]:
     """Finds the highest-scoring tag path of every row.
 
     The score of a path is `start[y_1] + sum_t E[t, y_t] + sum_t A[y_t-1, y_t] + end[y_n]`. Forbidden tags and pairs
@@ -50,9 +56,7 @@ def viterbi(
     Args:
         emissions: Scores `[B, T, C]`; computed in float64 whatever the type.
         lengths: Units in each row, `[B]`, from 0 to `T`.
-        transitions: `A`, `[C, C]` (from, to).
-        start: Scores `[C]` of the first tag.
-        end: Scores `[C]` of the last tag.
+        chain: Its transitions are `A`.
 
     Returns:
         The tags `[B, T]`, -1 under the padding, and the scores `[B]`: 0 for a row without units, minus infinity
@@ -61,16 +65,15 @@ def viterbi(
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
     """
-    sizes = _checked_lengths(emissions, lengths)
-    pairs = np.asarray(transitions, dtype=np.float64)
+    sizes, chain = _checked_lengths(emissions, lengths), chain.wide()
     rows, steps, _ = emissions.shape
     tags = np.full((rows, steps), -1, dtype=np.int64)
     if rows == 0 or not sizes.any():
         return tags, np.zeros(rows)
-    best = _best_prefixes(emissions, sizes, pairs, np.asarray(start, dtype=np.float64))
+    best = _best_prefixes(emissions, sizes, chain.transitions, chain.start)
     last = np.maximum(sizes - 1, 0)
-    final = best[last, :, np.arange(rows)] + np.asarray(end, dtype=np.float64)
-    path = _trace_back(best, last, pairs, final.argmax(axis=1))
+    final = best[last, :, np.arange(rows)] + chain.end
+    path = _trace_back(best, last, chain.transitions, final.argmax(axis=1))
     inside = np.arange(steps) < sizes[:, None]
     tags[inside] = path[inside]
     return tags, np.where(sizes > 0, final.max(axis=1), 0.0)
@@ -128,9 +131,7 @@ class Lattice:
     Attributes:
         emissions: Scores `[B, T, C]`, 0 under the padding.
         lengths: Units in each row, `[B]`.
-        transitions: `[C, C]` (from, to).
-        start: `[C]`.
-        end: `[C]`.
+        chain: The scores of the tags and pairs.
         arrival: `[B, T, C]`, log sum over all prefixes that arrive at a tag, its own emission left out.
         departure: `[B, T, C]`, log sum over all suffixes that leave a tag, its own emission left out.
         log_partition: `[B]`, log sum over all paths; 0 for a row without units.
@@ -138,9 +139,7 @@ class Lattice:
 
     emissions: Floats
     lengths: Ints
-    transitions: Floats
-    start: Floats
-    end: Floats
+    chain: ChainScores
     arrival: Floats
     departure: Floats
     log_partition: Floats
@@ -153,22 +152,13 @@ class Lattice:
         return marginals
 
 
-def forward_backward(
-    emissions: NDArray[Any],
-    lengths: ArrayLike,
-    *,
-    transitions: ArrayLike,
-    start: ArrayLike,
-    end: ArrayLike,
-) -> Lattice:
+def forward_backward(emissions: NDArray[Any], lengths: ArrayLike, chain: ChainScores) -> Lattice:
     """Sums over all tag paths of every row, in both directions.
 
     Args:
         emissions: Scores `[B, T, C]`, finite or minus infinity; whatever lies under the padding has no influence.
         lengths: Units in each row, `[B]`, from 0 to `T`.
-        transitions: `[C, C]` (from, to), minus infinity where forbidden (`fascicle.runtime.decoding.chains.constrain`).
-        start: `[C]`.
-        end: `[C]`.
+        chain: Minus infinity where something is forbidden, see `constrain`.
 
     Returns:
         The lattice. At least one path of every row must be allowed, else its numbers are minus infinity or NaN.
@@ -176,22 +166,20 @@ def forward_backward(
     Raises:
         ValueError: If the shapes do not agree or a length is out of range.
     """
-    sizes = _checked_lengths(emissions, lengths)
-    pairs, first, last = (np.asarray(part, dtype=np.float64) for part in (transitions, start, end))
+    sizes, chain = _checked_lengths(emissions, lengths), chain.wide()
     steps = np.arange(emissions.shape[1])
     inside = (steps < sizes[:, None])[:, :, None]
     scores = np.where(inside, emissions, 0.0).astype(np.float64, copy=False)
     mirror = np.where(inside[:, :, 0], sizes[:, None] - 1 - steps, steps)[:, :, None]
-    arrival = _arrivals(scores, sizes, pairs=pairs, first=first)
-    backwards = _arrivals(np.take_along_axis(scores, mirror, axis=1), sizes, pairs=pairs.T, first=last)
+    arrival = _arrivals(scores, sizes, pairs=chain.transitions, first=chain.start)
+    mirrored = np.take_along_axis(scores, mirror, axis=1)
+    backwards = _arrivals(mirrored, sizes, pairs=chain.transitions.T, first=chain.end)
     departure = np.take_along_axis(backwards, mirror, axis=1)
     total = _log_sum(arrival[:, :1] + scores[:, :1] + departure[:, :1], axis=2).sum(axis=1)
     return Lattice(
         emissions=scores,
         lengths=sizes,
-        transitions=pairs,
-        start=first,
-        end=last,
+        chain=chain,
         arrival=arrival,
         departure=departure,
         log_partition=np.where(sizes > 0, total, 0.0),
@@ -280,7 +268,7 @@ def span_marginals(lattice: Lattice, spans: ArrayLike, *, scheme: TagScheme) -> 
     for offset in range(1, int((stop - begin).max(initial=0))):
         live = np.flatnonzero(stop - begin > offset)
         previous = (opener if offset == 1 else inside)[live]
-        total[live] += lattice.transitions[previous, inside[live]]
+        total[live] += lattice.chain.transitions[previous, inside[live]]
         total[live] += lattice.emissions[row[live], begin[live] + offset, inside[live]]
     last = np.where(stop - begin > 1, inside, opener)
     total += _closing(lattice, row, stop, last=last, inside=inside)
@@ -294,7 +282,7 @@ def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: 
     joins = (opener == inside) & (begin > 0)  # only in IO can the unit before belong to the same run
     total: Floats = lattice.arrival[row, begin, opener].copy()
     left, at, tag = row[joins], begin[joins] - 1, inside[joins]
-    before = lattice.arrival[left, at] + lattice.emissions[left, at] + lattice.transitions[:, tag].T
+    before = lattice.arrival[left, at] + lattice.emissions[left, at] + lattice.chain.transitions[:, tag].T
     before[np.arange(len(tag)), tag] = -np.inf
     total[joins] = _log_sum(before, axis=1)
     return total + here
@@ -302,10 +290,10 @@ def _opening(lattice: Lattice, row: Ints, begin: Ints, *, opener: Ints, inside: 
 
 def _closing(lattice: Lattice, row: Ints, stop: Ints, *, last: Ints, inside: Ints) -> Floats:
     """Computes the log sum over the paths behind the last unit of each mention, `[m]`."""
-    total: Floats = lattice.end[last]
+    total: Floats = lattice.chain.end[last]
     more = stop < lattice.lengths[row]
     right, at, tag = row[more], stop[more], inside[more]
-    after = lattice.transitions[last[more]] + lattice.emissions[right, at] + lattice.departure[right, at]
+    after = lattice.chain.transitions[last[more]] + lattice.emissions[right, at] + lattice.departure[right, at]
     after[np.arange(len(tag)), tag] = -np.inf
     total[more] = _log_sum(after, axis=1)
     return total

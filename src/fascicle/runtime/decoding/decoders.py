@@ -8,7 +8,7 @@ merge what the windows propose, each window only the spans that it answers for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import ModelError
+from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.selection import SpanDecoding, select
-from fascicle.runtime.decoding.spans import candidates, logistic, matches
+from fascicle.runtime.decoding.spans import SpanScores, candidates, logistic, matches
 from fascicle.runtime.decoding.tagger import (
-    ChainScores,
     TagDecision,
     decode_batch,
     decode_labels,
@@ -37,17 +37,8 @@ Found = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Matched:
-    """Candidates of a bi-encoder for one window, in units of its document: spans, ranks and probabilities."""
-
-    spans: Ints
-    ranks: Floats
-    scores: Floats
-
-
-class Decoder(Protocol):
-    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
+class Taker(Protocol):
+    """What takes from the tables of one kind of head what it needs."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
         """Extracts what later decoding needs from each window of a batch.
@@ -57,7 +48,10 @@ class Decoder(Protocol):
             windows: of the batch.
             counts: units of each window.
         """
-        ...
+
+
+class Decoder(Taker, Protocol):
+    """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
         """Spans of each document, in order.
@@ -66,7 +60,13 @@ class Decoder(Protocol):
             taken: of the windows of each document.
             windows: of each document.
         """
-        ...
+
+
+class Prober(Taker, Protocol):
+    """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
+
+    def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
+        """Returns the probabilities of the spans of each document, ``[g, 1 + K]``."""
 
 
 class UnitTagger(Decoder, Protocol):
@@ -75,7 +75,6 @@ class UnitTagger(Decoder, Protocol):
     @property
     def scheme(self) -> TagScheme:
         """Tagging scheme of the tags."""
-        ...
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
         """Returns the probability of each tag except O at each unit of each document, ``[units, C - 1]``.
@@ -84,7 +83,6 @@ class UnitTagger(Decoder, Protocol):
             taken: of the windows of each document.
             windows: of each document.
         """
-        ...
 
 
 class TagDecoder:
@@ -103,16 +101,7 @@ class TagDecoder:
         self._decision = decision
         self._nothing = nothing
         self._tags = decision.scheme.count(types)
-
-    @property
-    def scheme(self) -> TagScheme:
-        """Tagging scheme of the tags."""
-        return self._decision.scheme
-
-    @property
-    def decision(self) -> TagDecision:
-        """Decision that turns emissions into spans; includes the chain of a CRF once a batch was taken."""
-        return self._decision
+        self.scheme = decision.scheme
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """Returns the emissions of each window's units, ``[units, C]``."""
@@ -174,7 +163,54 @@ class LabelDecoder:
         return label_distributions(texts, spans, self.scheme)
 
 
-class SpanDecoder:
+class _SpanwiseDecoder:
+    """What decoders of scored spans have in common: which window answers for a span, and which spans stay."""
+
+    def __init__(self, head: SpanHeadSettings | BinderSettings, *, across_types: bool = False) -> None:
+        self._decoding: SpanDecoding = head.decoding
+        self._width = head.width
+        self._across_types = across_types
+
+    def _check_widths(self, tables: Tables) -> None:
+        widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
+        if widths - {self._width}:
+            raise ModelError(f"the network scores spans of up to {max(widths)} units, not {self._width}; {_AGAIN}")
+
+    def _taken(
+        self, find: Callable[[], SpanScores], windows: Sequence[Window], *, all_spans: bool = False
+    ) -> list[SpanScores]:
+        """Returns the candidates of each window, in units of its document: those assigned to it, or all."""
+        try:
+            found = find()
+        except ValueError as error:
+            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
+        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
+        taken = []
+        for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
+            spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
+            mine = slice(None) if all_spans or window.keep == window.units else answered(window, spans)
+            ranks, scores = (of[a:b][mine] for of in (found.ranks, found.scores))
+            taken.append(SpanScores(rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores))
+        return taken
+
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+        """Merges what the windows of each document propose and selects, all documents at once.
+
+        Of a span that several windows propose the selection keeps the one of the highest rank. Without overlaps the
+        highest rank goes first: for a bi-encoder not the largest margin over the threshold (*binder* Algorithm 1).
+        """
+        parts = [_EMPTY, *(part for found in taken for part in found)]
+        spans, ranks, scores = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
+        )
+        weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
+        owners = np.repeat(np.arange(len(taken)), [sum(len(part.spans) for part in found) for found in taken])
+        kept = select(spans, weights, decoding=self._decoding, owners=owners, across_types=self._across_types)
+        cuts = np.searchsorted(owners[kept], np.arange(len(taken) + 1)).tolist()
+        return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
+
+
+class SpanDecoder(_SpanwiseDecoder):
     """The tables of a span head into spans, nested or chosen so that none overlap."""
 
     def __init__(self, head: SpanHeadSettings, *, types: int, nothing: float = 0.0) -> None:
@@ -184,28 +220,17 @@ class SpanDecoder:
             head: settings.
             types: number of entity types.
             nothing: added to every logit of None.
-            across_types: mentions of different types do not compete, see ``Limits``.
         """
-        self._head = head
+        super().__init__(head)
         self._nothing = nothing
         self._classes = 1 + types
 
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Found]:
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[SpanScores]:
         """Returns the candidates assigned to each window, in units of its document."""
         for name in tables or ("starts",):
             _check(tables, name, columns=self._classes)
-        widths = {tables[name].shape[-2] for name in ("widths", "spans") if name in tables}
-        if widths - {self._head.width}:
-            raise ModelError(f"the network scores spans of up to {max(widths)} units, not {self._head.width}; {_AGAIN}")
-        try:
-            found = candidates(self._biased(tables), counts, longest=self._head.width)
-        except ValueError as error:
-            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
-        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1))
-        return [
-            _answered(found.spans[a:b], found.scores[a:b], window)
-            for window, a, b in zip(windows, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
-        ]
+        self._check_widths(tables)
+        return self._taken(lambda: candidates(self._biased(tables), counts, longest=self._width), windows)
 
     def _biased(self, tables: Tables) -> Tables:
         """The tables with None shifted in one, always the same: each of them adds once to the logit of a span."""
@@ -214,14 +239,8 @@ class SpanDecoder:
         chosen = next(name for name in ("widths", "starts", "ends", "spans") if name in tables)
         return {**tables, chosen: _shifted(tables[chosen], self._nothing)}
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
-        """Merges the candidates of each document and selects among them, all documents at once."""
-        spans, scores = _joined([_NOTHING, *(part for found in taken for part in found)])
-        sizes = [sum(len(spans) for spans, _ in found) for found in taken]
-        return _selected(spans, scores, scores, sizes, decoding=self._head.decoding)
 
-
-class MatchDecoder:
+class MatchDecoder(_SpanwiseDecoder):
     """The tables of a bi-encoder into spans above their thresholds, nested or chosen so that none overlap."""
 
     def __init__(
@@ -241,53 +260,24 @@ class MatchDecoder:
                 threshold.
             across_types: mentions of different types do not compete, see ``Limits``.
         """
-        self._across_types = across_types
-        self._head = head
+        super().__init__(head, across_types=across_types)
+        self._tables = head.inference == "joint", not head.fitted
+        self._all_spans = head.merge == "maximum"
         self._nothing = nothing
         self._types = types
 
-    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[_Matched]:
+    def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[SpanScores]:
         """Returns the candidates of each window: of the spans assigned to it, or of all its spans (``merge``)."""
         _check(tables, "spans", columns=self._types)
-        joint = self._head.inference == "joint"
-        dynamic = not self._head.fitted
-        if ("starts" in tables, "span_threshold" in tables) != (joint, dynamic):
+        if ("starts" in tables, "span_threshold" in tables) != self._tables:
             raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
-        if tables["spans"].shape[2] != self._head.width:
-            longest = tables["spans"].shape[2]
-            raise ModelError(f"the network scores spans of up to {longest} units, not {self._head.width}; {_AGAIN}")
-        try:
-            found = matches(tables, counts, shift=self._nothing)
-        except ValueError as error:
-            raise ModelError(f"the network does not score spans as its model.json says ({error}); {_AGAIN}") from None
-        cuts = np.searchsorted(found.rows, np.arange(len(windows) + 1)).tolist()
-        taken = []
-        for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
-            spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
-            mine = np.full(len(spans), True) if self._head.merge == "maximum" else answered(window, spans)
-            kept = (spans[mine], found.scores[a:b][mine], logistic(found.margins[a:b][mine]))
-            taken.append(_Matched(spans=kept[0], ranks=kept[1], scores=kept[2]))
-        return taken
-
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
-        """Merges what the windows of each document propose and selects, all documents at once.
-
-        Of a span that several windows propose the selection keeps the one of the highest score. Without overlaps the
-        highest score goes first, not the largest margin over the threshold (*binder* Algorithm 1).
-        """
-        parts = [part for found in taken for part in found]
-        if not parts:
-            return [_NOTHING for _ in taken]
-        spans, ranks, scores = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("spans", "ranks", "scores")
-        )
-        weights = ranks - ranks.min(initial=0.0)  # a selection takes no weights below 0
-        sizes = [sum(len(p.spans) for p in found) for found in taken]
-        return _selected(spans, scores, weights, sizes, decoding=self._head.decoding, across_types=self._across_types)
+        self._check_widths(tables)
+        return self._taken(lambda: matches(tables, counts, shift=self._nothing), windows, all_spans=self._all_spans)
 
 
 _AGAIN = "copy or export the model folder again"
 _NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+_EMPTY = SpanScores(rows=np.zeros(0, np.int64), spans=_NOTHING[0], ranks=_NOTHING[1], scores=_NOTHING[1])
 
 
 def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
@@ -312,7 +302,7 @@ def _by_segments(
     parts: list[list[Found]] = [[_NOTHING] for _ in windows]
     for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
         parts[number].append((spans + np.array([start, start, 0]), scores))
-    return [_joined(found) for found in parts]
+    return [(np.concatenate([one for one, _ in p]), np.concatenate([score for _, score in p])) for p in parts]
 
 
 def _segments_of(
@@ -339,40 +329,11 @@ def _tables_of(
     return tables
 
 
-def _selected(
-    spans: Ints,
-    scores: Floats,
-    weights: Floats,
-    sizes: Sequence[int],
-    *,
-    decoding: SpanDecoding,
-    across_types: bool = False,
-) -> list[Found]:
-    """Returns the selected candidates of each document; ``sizes`` gives the number of candidates of each, in order."""
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    kept = select(spans, weights, decoding=decoding, owners=owners, across_types=across_types)
-    cuts = np.searchsorted(owners[kept], np.arange(len(sizes) + 1)).tolist()
-    return [(spans[kept[a:b]], scores[kept[a:b]]) for a, b in pairwise(cuts)]
-
-
 def _shifted(scores: NDArray[Any], nothing: float) -> NDArray[Any]:
     """Returns a copy with something added to class 0."""
     moved = scores.copy()
     moved[..., 0] += nothing
     return moved
-
-
-def _joined(parts: Sequence[Found]) -> Found:
-    return np.concatenate([spans for spans, _ in parts]), np.concatenate([scores for _, scores in parts])
-
-
-def _answered(spans: Ints, scores: Floats, window: Window) -> Found:
-    """Returns the spans assigned to a window, moved to the units of the document."""
-    moved = spans + np.array([window.units[0], window.units[0], 0])
-    if window.keep == window.units:
-        return moved, scores
-    mine = answered(window, moved)
-    return moved[mine], scores[mine]
 
 
 def _check(tables: Tables, name: str, *, columns: int) -> None:

@@ -33,23 +33,25 @@ _SLICE: Final = 1 << 19  # numbers of the band [*, L, C]: 2 MB of float32
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Candidates:
-    """Spans that a head takes for mentions, nested and crossing ones included, in order of row, start and end.
+class SpanScores:
+    """Spans that a head takes for mentions, nested and crossing ones included, in order of row, start, end and type.
 
     Attributes:
         rows: The window of each span, `[m]`.
         spans: `(start, end, type index)` in units of the window, `[m, 3]`, half-open.
-        scores: The softmax probability of that type among all classes, `[m]`.
+        ranks: By which some of them are selected, `[m]`.
+        scores: The probability of that type, `[m]`.
     """
 
     rows: Ints
     spans: Ints
+    ranks: Floats
     scores: Floats
 
 
 def candidates(
     tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
-) -> Candidates:
+) -> SpanScores:
     """Finds the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
 
     Args:
@@ -76,7 +78,8 @@ def candidates(
     found = [_best(line, *line.promising(left, left + step)) for left in range(0, max(1, len(rows)), step)]
     position, width, kind, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     start = units[position]
-    return Candidates(rows=rows[position], spans=np.stack([start, start + width + 1, kind], axis=1), scores=scores)
+    spans = np.stack([start, start + width + 1, kind], axis=1)
+    return SpanScores(rows=rows[position], spans=spans, ranks=scores, scores=scores)
 
 
 def span_distributions(
@@ -240,24 +243,7 @@ def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, F
     return position[keep], width[keep], kind[keep], 1 / np.exp(below).sum(axis=1)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Matches:
-    """Pairs of a span and a type, nested and crossing spans included, in order of row, start, end and type.
-
-    Attributes:
-        rows: The window of each, `[m]`.
-        spans: `(start, end, type index)` in units of the window, `[m, 3]`, half-open.
-        scores: Of the spans, as they are, `[m]`.
-        margins: By how much they exceed the threshold, `[m]`, above 0.
-    """
-
-    rows: Ints
-    spans: Ints
-    scores: Floats
-    margins: Floats
-
-
-def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> Matches:
+def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> SpanScores:
     """Finds the pairs whose score is above the threshold.
 
     Args:
@@ -285,13 +271,9 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: Arr
         found &= (tables["starts"] >= tables["start_threshold"][:, None])[:, :, None]
         found &= _by_last(tables["ends"] >= tables["end_threshold"][:, None], longest)
     row, start, width, kind = np.nonzero(found)
-    scores = spans[found].astype(np.float64)
-    return Matches(
-        rows=row,
-        spans=np.stack([start, start + width + 1, kind], axis=1),
-        scores=scores,
-        margins=scores - limits[row, kind],
-    )
+    ranks = spans[found].astype(np.float64)
+    made = np.stack([start, start + width + 1, kind], axis=1)
+    return SpanScores(rows=row, spans=made, ranks=ranks, scores=logistic(ranks - limits[row, kind]))
 
 
 def match_distributions(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 from fascicle.runtime.decoding.chains import (
+    ChainScores,
     constrain,
     forward_backward,
     geometric_mean,
@@ -159,15 +160,6 @@ _GROUP_UNITS: Final = 1 << 15  # of a padded group; keeps the tables of one grou
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChainScores:
-    """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
-
-    transitions: NDArray[Any]
-    start: NDArray[Any]
-    end: NDArray[Any]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class TagDecision:
     """Decision that turns emissions into spans.
 
@@ -277,9 +269,7 @@ def tag_marginals(texts: Sequence[NDArray[Any]], decision: TagDecision) -> list[
     flat = np.concatenate(texts)
     found = np.zeros(flat.shape)
     for rows, inside, positions in _groups(lengths):
-        lattice = forward_backward(
-            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
-        )
+        lattice = forward_backward(flat[positions], lengths[rows], chain)
         found[positions[inside]] = lattice.token_marginals()[inside]
     return np.split(found, np.cumsum(lengths)[:-1])
 
@@ -338,14 +328,12 @@ def _effective_chain(decision: TagDecision, n_tags: int) -> ChainScores | None:
     if chain is None:
         chain = ChainScores(transitions=np.zeros((n_tags, n_tags)), start=np.zeros(n_tags), end=np.zeros(n_tags))
     n_types, scheme = (n_tags - 1) // decision.scheme.width, decision.scheme
-    transitions, start = constrain(
-        chain.transitions, chain.start, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types)
-    )
+    chain = constrain(chain, legal=scheme.legal(n_types), legal_start=scheme.legal_start(n_types))
     if decision.touching and scheme.width > 1:
         tags = np.arange(1, n_tags)
         same = (tags[:, None] - 1) // scheme.width == (tags[None, :] - 1) // scheme.width
-        transitions[1:, 1:] += decision.touching * (same & ((tags - 1) % scheme.width == 0))
-    return ChainScores(transitions=transitions, start=start, end=chain.end)
+        chain.transitions[1:, 1:] += decision.touching * (same & ((tags - 1) % scheme.width == 0))
+    return chain
 
 
 def _groups(lengths: Ints) -> Iterator[tuple[Ints, Bools, Ints]]:
@@ -365,9 +353,7 @@ def _best_tags(flat: NDArray[Any], lengths: Ints, *, chain: ChainScores, decisio
     tags = np.zeros(len(flat), dtype=np.int64)
     emissions = log_softmax(flat) if decision.chain is None else flat
     for rows, inside, positions in _groups(lengths):
-        best, _ = viterbi(
-            emissions[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
-        )
+        best, _ = viterbi(emissions[positions], lengths[rows], chain)
         tags[positions[inside]] = best[inside]
     return tags
 
@@ -383,9 +369,7 @@ def _chain_span_scores(
     for rows, _, positions in _groups(lengths):
         wanted = has_spans[rows]
         rows, positions = rows[wanted], positions[wanted]
-        lattice = forward_backward(
-            flat[positions], lengths[rows], transitions=chain.transitions, start=chain.start, end=chain.end
-        )
+        lattice = forward_backward(flat[positions], lengths[rows], chain)
         counts = bounds[rows + 1] - bounds[rows]
         shift = bounds[rows] - (np.cumsum(counts) - counts)
         members = np.arange(counts.sum()) + np.repeat(shift, counts)

@@ -26,8 +26,14 @@ from fascicle.settings.recipes.recogniser import BundleSettings, ModelSettings, 
 from fascicle.settings.recipes.typer import TyperRecipe
 
 AnyRecipe = Recipe | DistilRecipe | FilterRecipe | TyperRecipe | PretrainingRecipe
-_KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
-    {"distil": DistilRecipe, "filter": FilterRecipe, "typer": TyperRecipe, "pretraining": PretrainingRecipe}
+KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
+    {
+        "recogniser": Recipe,
+        "distil": DistilRecipe,
+        "filter": FilterRecipe,
+        "typer": TyperRecipe,
+        "pretraining": PretrainingRecipe,
+    }
 )
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
@@ -79,11 +85,11 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
     if kind == "recogniser":
         return parse_recipe(values, origin=origin)
     parts = _parts(values.get("parts"), origin=origin) if kind == "distil" else {}
-    return strict.converted({**values, **parts}, _KINDS[kind], origin=origin)
+    return strict.converted({**values, **parts}, KINDS[kind], origin=origin)
 
 
 def kind_of(values: Mapping[str, Any]) -> str:
-    """Returns the kind of a recipe by its tables: ``"recogniser"``, or another key of the kinds above."""
+    """Returns the kind of a recipe by its tables: ``"recogniser"``, or another key of ``KINDS``."""
     if "members" in values:
         return "filter"
     if "teacher" in values:

@@ -20,7 +20,6 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
-from torch import Tensor
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
@@ -29,14 +28,13 @@ from fascicle.core.stream import chunks
 from fascicle.errors import RecipeError
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
-from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.annotator import Annotator, without_b
-from fascicle.text.pieces import Pieces, PieceTokenizer
+from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Batch
 from fascicle.training.distil.pupil import TAUGHT
-from fascicle.training.engine.loop import Batches, Taught
+from fascicle.training.engine.loop import Taught
 from fascicle.training.raw.windows import TextWindows
-from fascicle.training.recogniser.data import TrainingSet, training_set
+from fascicle.training.recogniser.data import TrainingSet
 
 FILE: Final = "answers.safetensors"
 _MEGABYTE: Final = 1 << 20
@@ -131,8 +129,7 @@ def _columns(table: Floats, teacher: Annotator, wanted: AnswerLabels) -> Floats:
         table = without_b(table)
     width = _WIDTHS[wanted.scheme]
     chosen = [width * teacher.types.index(name) + at for name in wanted.types for at in range(width)]
-    found: Floats = table[:, chosen]
-    return found
+    return table[:, chosen]
 
 
 def _at_units(units: Ints, words: Ints, rows: Floats) -> Table:
@@ -194,11 +191,6 @@ class TaughtSet(TrainingSet):
         return {**batch, TAUGHT: found}
 
 
-def text_set(documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings) -> TrainingSet:
-    """Builds the windows of documents, without any gold."""
-    return training_set(documents, tokenizer, types=(), reading=reading, heads={})
-
-
 @dataclass(frozen=True, kw_only=True)
 class RawSet:
     """Windows of raw text as batches.
@@ -220,9 +212,3 @@ class RawSet:
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
         return -(-len(self.windows) // size)
-
-
-def in_order(data: Batches, *, size: int) -> Iterator[dict[str, Tensor]]:
-    """Yields all windows in batches, always in the same order."""
-    for batch, _ in data.batches(size=size, seed=0, epoch=0):
-        yield batch

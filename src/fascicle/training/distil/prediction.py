@@ -7,12 +7,10 @@ teacher for the words of train.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
@@ -27,19 +25,10 @@ from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator
 from fascicle.training.distil.data import FILE, AnswerLabels, Answers, TaughtSet, answers_of
-from fascicle.training.distil.pupil import (
-    AnswerLoss,
-    Student,
-    beginnings,
-    facts_of,
-    layer_losses,
-    open_encoder,
-    student_of,
-    told,
-)
-from fascicle.training.engine.events import Finished, Line
+from fascicle.training.distil.pupil import AnswerLoss, Pair, Student
+from fascicle.training.engine.events import Finished, Line, Point
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.engine.run import Point, PointResult
+from fascicle.training.engine.run import PointResult
 from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
@@ -94,9 +83,8 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     assert recipe.prediction
     teacher = load_whole(recipe.teacher.model)
     _check_answers(teacher, recipe.teacher.model)
-    taught_by = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
-    torch.manual_seed(recipe.seed)
-    student = student_of(recipe.student, taught_by)
+    pair = Pair.of(recipe)
+    student = pair.student
     own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
     check_names(own)
     check_encoder(own, student)
@@ -105,19 +93,15 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     head = _checked_head(prepared.model, teacher)
     wanted = AnswerLabels(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
     answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
-    windows = {field.name: getattr(prepared.data, field.name) for field in fields(prepared.data)}
-    data = TaughtSet(**windows, answers=answers.tables, head=head)
-    layers = None
-    if recipe.layers and taught_by:
-        texts = beginnings(document.text for document in parts.train)
-        layers = layer_losses(recipe, student, taught_by, longest=recipe.reading.max_length, texts=texts)
-    pupil = Student(student.encoder, layers=layers, answers=AnswerLoss(recipe.prediction, prepared.model))
+    data = TaughtSet(**vars(prepared.data), answers=answers.tables, head=head)
+    pair.compare(document.text for document in parts.train)
+    pupil = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return DistilledRecogniser(
         answers=answers,
-        more=facts_of(recipe, student, layers, trainer) | {"teacher_sha256": source_sha256(recipe.teacher.model)},
-        notes=[_told(answers), *(told(student, taught_by, layers) if taught_by else ())],
+        more={**pair.facts(), "teacher_sha256": source_sha256(recipe.teacher.model)},
+        notes=[_told(answers), *pair.notes()],
         folder=folder,
         recipe=own,
         parts=parts,

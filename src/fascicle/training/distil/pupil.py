@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, Final
@@ -22,8 +22,8 @@ from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
 from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
 from fascicle.models.model import NerModel, Trainable
-from fascicle.models.nn.distil import attention_loss, layer_map, state_loss
-from fascicle.models.nn.draw import draw
+from fascicle.models.nn.losses import attention_loss, layer_map, state_loss
+from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.distil import (
     DistilRecipe,
     LayerSettings,
@@ -32,8 +32,7 @@ from fascicle.settings.recipes.distil import (
     TeacherSettings,
 )
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.engine.loop import Trainer
-from fascicle.training.trained import open_trained
+from fascicle.training.starting import open_trained
 
 _FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
@@ -339,57 +338,72 @@ _COMPARED: Final = 1000  # documents on which the pieces of both tokenizers are 
 _BEGINNING: Final = 2000  # characters of each
 
 
-def beginnings(texts: Iterable[str]) -> list[str]:
-    """Returns the beginnings of the first texts that are read, for ``layer_losses``."""
-    return [text[:_BEGINNING] for text in islice(texts, _COMPARED)]
+@dataclass(kw_only=True, eq=False)
+class Pair:
+    """Student of a recipe and the encoder that teaches it.
 
-
-def layer_losses(
-    recipe: DistilRecipe, student: Pretrained, teacher: Pretrained, *, longest: int, texts: Sequence[str]
-) -> LayerLosses:
-    """Builds the losses on layers of a recipe.
-
-    Args:
-        recipe: with ``[layers]``.
+    Attributes:
+        recipe: of the distillation.
         student: encoder that learns.
-        teacher: that is imitated.
-        longest: pieces in a window.
-        texts: some of those that are read.
-
-    Raises:
-        RecipeError: they do not fit each other.
+        teacher: whose layers it imitates, or from which it is made; ``None`` where it needs neither.
+        layers: the losses on layers, once they were built.
     """
-    assert recipe.layers is not UNSET
-    differing = differing_pieces(texts, student.tokenizer, teacher.tokenizer)
-    for who, one in (("student", student), ("teacher", teacher)):
-        if longest > one.encoder.longest:
-            raise RecipeError(
-                f"windows of {longest} pieces are longer than the {counted(one.encoder.longest, 'piece')} that the "
-                f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
-            )
-    taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
-    return LayerLosses(recipe.layers, pupil=student.encoder, teacher=taught_by, differing=differing)
 
+    recipe: DistilRecipe
+    student: Pretrained
+    teacher: Pretrained | None
+    layers: LayerLosses | None = None
 
-def facts_of(recipe: DistilRecipe, student: Pretrained, layers: LayerLosses | None, trainer: Trainer) -> dict[str, Any]:
-    """Returns the facts about a distillation for ``run.json``."""
-    compared = {} if layers is None else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
-    return {
-        "recipe": recipe.name,
-        "seed": recipe.seed,
-        "student": student.encoder.origin,
-        "teacher": recipe.teacher.model or recipe.teacher.encoder,
-        **compared,
-        "steps": trainer.steps,
-        **trainer.precision_facts(),
-    }
+    @classmethod
+    def of(cls, recipe: DistilRecipe) -> Pair:
+        """Opens the teacher and builds the student; seeds torch.
 
+        Raises:
+            RecipeError: the teacher is no single model, or the student cannot be built of it.
+            ModelError: one of them cannot be loaded.
+        """
+        teacher = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
+        torch.manual_seed(recipe.seed)
+        return cls(recipe=recipe, student=student_of(recipe.student, teacher), teacher=teacher)
 
-def told(student: Pretrained, teacher: Pretrained, layers: LayerLosses | None) -> Iterator[str]:
-    """Yields notes for the user on both encoders."""
-    ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (student, teacher))
-    yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
-    if layers is not None:
-        yield f"layers 1 to {len(layers.map)} of the student imitate layers {', '.join(map(str, layers.map))}"
-        if layers.differing:
-            yield f"{layers.differing:.2%} of the pieces are those of the student: its teacher would cut otherwise"
+    def compare(self, texts: Iterable[str]) -> None:
+        """Builds the losses on layers, if the recipe has any.
+
+        Args:
+            texts: that are read; the beginnings of the first ones are compared.
+
+        Raises:
+            RecipeError: student and teacher do not fit each other.
+        """
+        recipe, student, teacher = self.recipe, self.student, self.teacher
+        if not recipe.layers or teacher is None:
+            return
+        beginnings = [text[:_BEGINNING] for text in islice(texts, _COMPARED)]
+        differing = differing_pieces(beginnings, student.tokenizer, teacher.tokenizer)
+        longest = recipe.text.window if recipe.text else recipe.reading.max_length
+        for who, one in (("student", student), ("teacher", teacher)):
+            if longest > one.encoder.longest:
+                raise RecipeError(
+                    f"windows of {longest} pieces are longer than the {counted(one.encoder.longest, 'piece')} that the "
+                    f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
+                )
+        taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
+        self.layers = LayerLosses(recipe.layers, pupil=student.encoder, teacher=taught_by, differing=differing)
+
+    def facts(self) -> dict[str, Any]:
+        """Returns the facts about the pair for ``run.json``."""
+        layers, teacher = self.layers, self.recipe.teacher
+        compared = {} if layers is None else {"layer_map": list(layers.map), "differing_pieces": layers.differing}
+        return {"student": self.student.encoder.origin, "teacher": teacher.model or teacher.encoder, **compared}
+
+    def notes(self) -> Iterator[str]:
+        """Yields notes for the user on both encoders."""
+        layers = self.layers
+        if self.teacher is None:
+            return
+        ours, theirs = (sum(p.numel() for p in one.encoder.parameters()) for one in (self.student, self.teacher))
+        yield f"the encoder of the student has {ours:,} parameters, that of its teacher {theirs:,}"
+        if layers is not None:
+            yield f"layers 1 to {len(layers.map)} of the student imitate layers {', '.join(map(str, layers.map))}"
+            if layers.differing:
+                yield f"{layers.differing:.2%} of the pieces are those of the student: its teacher would cut otherwise"

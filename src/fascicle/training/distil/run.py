@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.models.encoder import Pretrained, save_pretrained
@@ -32,40 +31,28 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_facts, read_part
-from fascicle.training.distil.data import RawSet, in_order, text_set
+from fascicle.training.distil.data import RawSet
 from fascicle.training.distil.prediction import prepare_prediction
-from fascicle.training.distil.pupil import (
-    LAYERS,
-    Student,
-    beginnings,
-    facts_of,
-    layer_losses,
-    open_encoder,
-    student_of,
-    told,
-)
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
+from fascicle.training.distil.pupil import LAYERS, Pair, Student
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
-from fascicle.training.recogniser.parts import read_data
+from fascicle.training.recogniser.data import training_set
+from fascicle.training.recogniser.parts import Parts, read_data
 from fascicle.version import VERSION
 
 
-def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> str:
-    """Returns the card of the encoder as Markdown: its origin, and its losses on held-out text.
+def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
+    """Yields the lines of the card of the encoder as Markdown: its origin, and its losses on held-out text.
 
     Args:
         recipe: of the run.
         facts: of ``run.json``: layers, data and their hashes.
         held_out: its losses on held-out text.
     """
-    return "\n".join(_lines(recipe, facts, held_out)) + "\n"
-
-
-def _lines(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
     assert recipe.layers
     yield f"# {recipe.name}\n"
     yield f"An encoder of Fascicle {VERSION}, which learned to imitate layers of another one. It has no head.\n"
@@ -76,7 +63,7 @@ def _lines(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str
         f"{recipe.layers.attention:g}; {'means with' if recipe.layers.faithful else 'means without'} padding"
     )
     yield f"- Pieces that the teacher would cut otherwise: {facts['differing_pieces']:.2%}"
-    yield f"- Losses on held-out text: {', '.join(f'{name} {value:.4f}' for name, value in held_out.items())}"
+    yield f"- Losses on held-out text: {_told(held_out)}"
     yield f"- Seed: {recipe.seed}\n"
     yield "| data | sha256 |"
     yield "|---|---|"
@@ -89,29 +76,13 @@ Losses = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayersCompared(Validated):
-    """Event: a student with its losses on held-out text.
-
-    Attributes:
-        held_out: ``"total"`` and the losses that it is the weighted sum of.
-    """
-
-    held_out: Losses
-
-    @property
-    def figures(self) -> str:
-        """Losses as text."""
-        return "held out " + _told(self.held_out)
-
-
-@dataclass(frozen=True, kw_only=True)
 class LayersFinished(Ended):
     """Event: the end of a run.
 
     Attributes:
         epoch: of the chosen encoder.
         step: of the chosen encoder.
-        held_out: its losses, see ``LayersCompared``.
+        held_out: its losses: ``total``, and the parts of it.
     """
 
     epoch: int
@@ -156,23 +127,14 @@ class LayerTrainee(Trainee):
 
     def __post_init__(self) -> None:
         """Sets the criterion by which the encoder is chosen."""
-        given = self.loop.settings
-        times = given.patience_epochs or given.patience_validations
-        self.choice = Choice(
-            kept=(Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"])),),
-            last=given.select == "last",
-            every=given.validate_every_steps,
-            patience=times,
-            aim=f"loss on held-out text for {times} times that it was scored",
-        )
+        kept = Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
+        choice = Choice.of(self.loop.settings, kept)
+        self.choice = replace(choice, aim=f"loss on held-out text for {choice.patience} times that it was scored")
 
     def judge(self, point: Point) -> PointResult:
         """Compares the layers on held-out text."""
         self.losses = losses = self._compared()
-        facts = point.facts()
-        return PointResult(
-            lines=[point.line(held_out=losses)], event=lambda best: LayersCompared(**facts, best=best, held_out=losses)
-        )
+        return PointResult(lines=[point.line(held_out=losses)], figures="held out " + _told(losses))
 
     @torch.no_grad()
     def _compared(self) -> dict[str, float]:
@@ -196,7 +158,7 @@ class LayerTrainee(Trainee):
         save_pretrained(place, self.student)
         known = {**self.facts.more, "data": self.facts.data}
         card = card_of(self.recipe, known, self.losses or self._compared())
-        (place / CARD).write_text(card, encoding="utf-8")
+        (place / CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Yields the end of the run with the losses of the chosen encoder."""
@@ -230,59 +192,40 @@ def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any
         RecipeError: teacher and student do not fit each other or the recipe.
         ModelError: one of them cannot be loaded.
     """
-    taught_by = open_encoder(recipe.teacher)
-    torch.manual_seed(recipe.seed)
-    student = student_of(recipe.student, taught_by)
-    longest = recipe.text.window if recipe.text else recipe.reading.max_length
-    layers = layer_losses(recipe, student, taught_by, longest=longest, texts=_some_texts(recipe))
-    read = (_of_text if recipe.text else _of_corpus)(recipe, student)
-    trainer = Trainer(Student(student.encoder, layers=layers), read.learned, recipe.training, seed=recipe.seed)
+    pair = Pair.of(recipe)
+    student = pair.student
+    given = raw_documents(recipe.text, seed=recipe.seed) if recipe.text else _documents(recipe)
+    pair.compare(one.text for one in (given.train if isinstance(given, Parts) else given))
+    read = _of_corpus(given, recipe, student) if isinstance(given, Parts) else _of_text(recipe, student)
+    model = Student(student.encoder, layers=pair.layers)
+    trainer = Trainer(model, read.learned, recipe.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
+    slow = slow_precision(trainer.device, recipe.training)
     facts = Facts(
         data={**data_facts(recipe), **read.data},
-        more={**facts_of(recipe, student, layers, trainer), **read.more},
-        notes=[
-            *read.notes,
-            *told(student, taught_by, layers),
-            *filter(None, [slow_precision(trainer.device, recipe.training)]),
-        ],
+        more={**pair.facts(), **trainer.facts(), **read.more},
+        notes=[*read.notes, *pair.notes(), *filter(None, [slow])],
     )
-    held_out = list(in_order(read.held_out, size=recipe.training.batch_size))
+    batches = read.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
+    held_out = [batch for batch, _ in batches]
     return LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
 
 
-def _some_texts(recipe: DistilRecipe) -> list[str]:
-    """Returns the first texts that are read."""
-    if recipe.text:
-        return beginnings(one.text for one in raw_documents(recipe.text, seed=recipe.seed))
-    return beginnings(one.text for one in _documents(recipe).train)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Documents:
-    """Documents of train, without those of exclusion lists, and of dev; their labels are not read."""
-
-    train: list[Document]
-    dev: list[Document]
-    notes: tuple[str, ...]
-
-
-def _documents(recipe: DistilRecipe) -> _Documents:
-    """Reads the documents of one corpus, or of several together."""
+def _documents(recipe: DistilRecipe) -> Parts:
+    """Reads the documents of train, without those of exclusion lists, and of dev; labels of one corpus are not read."""
     if not recipe.corpus:
-        several = read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
-        return _Documents(train=several.train, dev=several.dev, notes=several.notes)
+        return read_data(recipe.recogniser(MultiLabelSettings(), encoder="student"))
     report = ReadReport()
     train, dev = (read_part(recipe.corpus, part, report=report) for part in ("train", "dev"))
     train, left_out = without_excluded(train, recipe.corpus)
-    return _Documents(train=train, dev=dev, notes=(*report.lines(), *left_out))
+    return Parts(train=train, dev=dev, test=[], types=(), notes=(*report.lines(), *left_out))
 
 
-def _of_corpus(recipe: DistilRecipe, student: Pretrained) -> _Read:
+def _of_corpus(given: Parts, recipe: DistilRecipe, student: Pretrained) -> _Read:
     """Builds the windows of train and dev."""
-    given = _documents(recipe)
     learned, held_out = (
-        text_set(documents, student.tokenizer, reading=recipe.reading) for documents in (given.train, given.dev)
+        training_set(documents, student.tokenizer, types=(), reading=recipe.reading, heads={})
+        for documents in (given.train, given.dev)
     )
     for name, data in (("train", learned), ("dev", held_out)):
         if not data.windows:
@@ -303,10 +246,7 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
         learned=RawSet(windows=read.learned),
         held_out=RawSet(windows=read.held_out),
         notes=tuple(read.notes(recipe.text)),
-        data={
-            name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
-            for name, windows in (("windows", read.learned), ("held_out", read.held_out))
-        },
+        data=read.facts(),
         more={"documents": read.counts.as_dict()},
     )
 

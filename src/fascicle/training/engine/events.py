@@ -14,10 +14,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.evaluation.scoring.scores import Scores
+from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import METRICS, legible
 from fascicle.training.engine.loop import StepDone
 
@@ -29,37 +30,57 @@ class Note:
     text: str
 
 
+Line = dict[str, Any]
+
+
 @dataclass(frozen=True, kw_only=True)
-class Validated:
-    """Event: an epoch, or a part of one, after which the run was scored and can be resumed.
+class Point:
+    """Moment at which a run is scored.
 
     Attributes:
         epoch: number of the epoch, from 1, that the last step lies in.
         epochs: of the whole run.
         step: number of the last step, from 1.
         steps: of the whole run.
-        loss: mean over the steps since the run was scored before.
+        events: of the steps since the moment before.
         seconds: that they took.
-        best: whether the scores are the best so far.
     """
 
     epoch: int
     epochs: int
     step: int
     steps: int
-    loss: float
+    events: Sequence[StepDone]
     seconds: float
-    best: bool
 
     @property
-    def figures(self) -> str:
-        """Scores as a short text; empty if there are none."""
-        return ""
+    def loss(self) -> float:
+        """Mean loss over the steps since the last such moment."""
+        return sum(event.loss for event in self.events) / max(1, len(self.events))
 
     @property
     def at_end_of_epoch(self) -> bool:
         """True if the step is the last one of its epoch."""
         return self.step * self.epochs == self.epoch * self.steps
+
+    def line(self, **scores: Any) -> Line:
+        """Returns the line of ``metrics.jsonl``."""
+        return {"epoch": self.epoch, "step": self.step, "loss": self.loss, "seconds": self.seconds} | scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated(Point):
+    """Event: an epoch, or a part of one, after which the run was scored and can be resumed.
+
+    Attributes:
+        best: whether the scores are the best so far.
+        figures: scores as a short text; empty if there are none.
+        lines: what ``metrics.jsonl`` got, with all scores.
+    """
+
+    best: bool
+    figures: str
+    lines: Sequence[Line]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,32 +124,6 @@ class HeadScores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpochScored(Validated):
-    """Event: a recogniser with its scores on dev.
-
-    Attributes:
-        dev: scores of the answering head.
-        average: of the types, by whose F1 the model is chosen.
-        others: scores of the other heads of a bundle.
-    """
-
-    dev: Scores
-    average: Literal["micro", "macro"] = "micro"
-    others: tuple[HeadScores, ...] = ()
-
-    @property
-    def figures(self) -> str:
-        """Precision, recall and F1 on dev, in percent, and F1 of the other heads."""
-        own, *others = (scores.macro if self.average == "macro" else scores.micro for scores in self._of_heads())
-        heads = "".join(f", {o.head} F1 {100 * r.f1:.2f}" for o, r in zip(self.others, others, strict=True))
-        dev = "dev" if self.average == "micro" else "dev macro"
-        return f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 {100 * own.f1:.2f}{heads}"
-
-    def _of_heads(self) -> tuple[Scores, ...]:
-        return (self.dev, *(other.dev for other in self.others))
-
-
-@dataclass(frozen=True, kw_only=True)
 class Finished(Ended):
     """Event: the end of the run of a recogniser, with the scores of the answering head and of other heads."""
 
@@ -142,9 +137,6 @@ class Finished(Ended):
 
 
 RunEvent = Note | StepDone | Validated | Ended
-
-
-Line = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +171,13 @@ class Choice:
     minutes: float = 0.0
     patience: int = 0
     aim: str = ""
+
+    @classmethod
+    def of(cls, given: TrainingSettings, *kept: Kept, aim: str = "") -> Choice:
+        """Returns the choice that a recipe asks for; a line an epoch, where epochs are counted."""
+        patience = given.patience_epochs or given.patience_validations
+        last, every = given.select == "last", given.validate_every_steps
+        return cls(kept=kept, last=last, every=every, patience=patience, aim=aim)
 
 
 class Record:

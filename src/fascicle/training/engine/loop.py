@@ -101,14 +101,9 @@ class StepDone:
 
 @dataclass(frozen=True, kw_only=True)
 class EpochDone:
-    """Event: one pass over the data, with its number from 1, the mean loss of its batches, and its time in seconds.
-
-    For an epoch that was resumed in the middle, loss and time are those of the rest.
-    """
+    """Event: one pass over the data, with its number from 1."""
 
     epoch: int
-    loss: float
-    seconds: float
 
 
 Taught = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of one batch
@@ -227,11 +222,9 @@ class Batches(Protocol):
 
     def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
         """Yields one epoch of inputs and targets, a function of the arguments; see ``recogniser.data.TrainingSet``."""
-        ...
 
     def count(self, size: int) -> int:
         """Returns the number of batches in an epoch."""
-        ...
 
 
 class Trainer(Loop):
@@ -296,6 +289,10 @@ class Trainer(Loop):
             self.optimizer.zero_grad(set_to_none=True)
         return best
 
+    def facts(self) -> dict[str, Any]:
+        """Returns the number of steps and ``precision_facts`` for ``run.json``."""
+        return {"steps": self.steps, **self.precision_facts()}
+
     def precision_facts(self) -> dict[str, Any]:
         """Returns the arithmetic for ``run.json``, and the measured seconds if they decided it."""
         timed = {name: round(seconds, 5) for name, seconds in self.step_seconds.items()}
@@ -330,7 +327,6 @@ class Trainer(Loop):
         self.move_schedule()
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:
-        started, total = time.perf_counter(), 0.0
         batches = self.data.batches(
             size=self.settings.batch_size, seed=self.seed, epoch=self.epoch, hidden=self.settings.hidden_pieces
         )
@@ -341,12 +337,10 @@ class Trainer(Loop):
             self.model.train()
             loss = sum(self._accumulate(batch, targets, share=1.0 / len(group)) for batch, targets in group)
             self._change()
-            total += loss
             yield StepDone(step=self.step, loss=loss, steps=self.steps, epochs=self.epochs)
         self.epoch += 1
         self.average.after_epoch()
-        mean = total / max(1, self.steps_per_epoch - done)
-        yield EpochDone(epoch=self.epoch, loss=mean, seconds=time.perf_counter() - started)
+        yield EpochDone(epoch=self.epoch)
 
     def _accumulate(self, batch: dict[str, Tensor], targets: dict[str, Tensor], *, share: float) -> float:
         """Adds the gradient of one batch; returns its share of the loss."""

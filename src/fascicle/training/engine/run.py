@@ -24,7 +24,18 @@ from fascicle.core.files.atomic import mended_folder, renewed_folder
 from fascicle.core.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
 from fascicle.training.engine.environment import describe_environment, differences
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Record, RunEvent, Unscored, Validated
+from fascicle.training.engine.events import (
+    Choice,
+    Ended,
+    Kept,
+    Line,
+    Note,
+    Point,
+    Record,
+    RunEvent,
+    Unscored,
+    Validated,
+)
 from fascicle.training.engine.folder import (
     FACTS,
     METRICS,
@@ -44,52 +55,18 @@ from fascicle.training.engine.loop import Loop, StepDone
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
-    """Moment at which a run is scored.
-
-    Attributes:
-        epoch: that the last step lies in, from 1.
-        epochs: of the whole run.
-        step: number of the last step, from 1.
-        steps: of the whole run.
-        events: of the steps since the moment before.
-        seconds: since then.
-    """
-
-    epoch: int
-    epochs: int
-    step: int
-    steps: int
-    events: Sequence[StepDone]
-    seconds: float
-
-    @property
-    def loss(self) -> float:
-        """Mean loss over the steps since the last such moment."""
-        return sum(event.loss for event in self.events) / max(1, len(self.events))
-
-    def line(self, **scores: Any) -> Line:
-        """Returns the line of ``metrics.jsonl``."""
-        facts = {"epoch": self.epoch, "step": self.step, "loss": self.loss, "seconds": round(self.seconds, 2)}
-        return facts | scores
-
-    def facts(self) -> dict[str, Any]:
-        """Returns the fields that every `Validated` has, except ``best``."""
-        names = ("epoch", "epochs", "step", "steps", "loss")
-        return {name: getattr(self, name) for name in names} | {"seconds": round(self.seconds, 2)}
-
-
-@dataclass(frozen=True, kw_only=True)
 class PointResult:
     """Result of scoring a trainee at one point.
 
     Attributes:
         lines: for ``metrics.jsonl``.
-        event: true if the first kept model is the best so far -> the event for the caller.
+        figures: the scores as a short text.
+        best: whether they are the best so far, where that is not whether the first kept model is written.
     """
 
     lines: Sequence[Line]
-    event: Callable[[bool], Validated]
+    figures: str
+    best: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +156,8 @@ def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool)
     if before:
         check_same_data(folder, before, facts.data)
     start_folder(start, recipe, resume=resume)
-    own = {**facts.more, "data": facts.data, "environment": facts.environment}
+    own = {"recipe": recipe.name, "seed": recipe.seed, **facts.more}
+    own |= {"data": facts.data, "environment": facts.environment}
     other = differences(before.get("environment", {}), facts.environment) if before else []
     if other:
         own |= {"environments": [*before.get("environments", [before.get("environment", {})]), facts.environment]}
@@ -285,14 +263,16 @@ class Training:
             step=loop.step,
             steps=loop.steps,
             events=self._since.events,
-            seconds=self._since.seconds(),
+            seconds=round(self._since.seconds(), 2),
         )
         with loop.evaluated():
             judged = self._trainee.judge(point)
         self._record.add(judged.lines)
         self._since = Unscored().going_on()
         self._write_state()
-        return judged.event(self._keep())
+        is_kept = self._keep()
+        best = is_kept if judged.best is None else judged.best
+        return Validated(**vars(point), best=best, figures=judged.figures, lines=judged.lines)
 
     def _keep(self) -> bool:
         """Writes the models for which the last line is the best; returns whether the first model is among them."""

@@ -20,9 +20,17 @@ from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_ne
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
-from fascicle.training.experiments.folders import State, conflict_message, json_object, last_epoch, metrics_of, state_of
 from fascicle.training.experiments.grid import Grid, GridRun
-from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.hashes import (
+    State,
+    conflict_message,
+    data_hashes,
+    json_object,
+    last_epoch,
+    metrics_of,
+    recipe_hash,
+    state_of,
+)
 from fascicle.training.experiments.results import COST, ENDS, Done, Failed, GridEvent, Left, Task, read_result
 
 _NAMED = 8  # runs that an error names

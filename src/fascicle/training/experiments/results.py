@@ -37,7 +37,7 @@ from fascicle.training.corpus import read_part
 from fascicle.training.engine.environment import differences
 from fascicle.training.exclusion import training_documents
 from fascicle.training.experiments.hashes import all_values
-from fascicle.training.labelling.distant import weak_labels
+from fascicle.training.labelling import weak_labels
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -234,10 +234,9 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
 def read_result(results: Path, run: str) -> dict[str, Any]:
     """Reads one results file; empty if it does not exist or is no JSON object."""
     try:
-        value = json.loads((results / f"{run}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return _json(results / f"{run}.json")
+    except OutputError:
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:

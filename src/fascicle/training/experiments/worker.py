@@ -20,8 +20,7 @@ from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.experiments.folders import conflict_message, json_object, state_of
-from fascicle.training.experiments.hashes import data_hashes, recipe_hash
+from fascicle.training.experiments.hashes import conflict_message, data_hashes, json_object, recipe_hash, state_of
 from fascicle.training.experiments.results import (
     COST,
     Done,
@@ -126,16 +125,8 @@ def _trained(task: Task, send: Send) -> Left | None:
 
 
 def _epoch(task: Task, event: Validated) -> EpochEnded:
-    return EpochEnded(
-        run=task.run,
-        epoch=event.epoch,
-        epochs=event.epochs,
-        loss=event.loss,
-        figures=event.figures,
-        seconds=event.seconds,
-        best=event.best,
-        step=0 if event.at_end_of_epoch else event.step,
-    )
+    told = {name: getattr(event, name) for name in ("epoch", "epochs", "loss", "figures", "seconds", "best")}
+    return EpochEnded(run=task.run, **told, step=0 if event.at_end_of_epoch else event.step)
 
 
 def _too_late(task: Task, took: float) -> bool:

@@ -5,23 +5,64 @@ The examples come from the predictions of other systems: run folders, with every
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import GOLD, Document, Mention, canonical
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.models.filter import NAME
-from fascicle.runtime.combination.examples import Example, examples
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings
 from fascicle.text.marked import Marked, pad_marked
 from fascicle.training.engine.loop import Taught
 from fascicle.training.filter.members import Member
 from fascicle.training.recogniser.data import shuffled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A mention, and whether it is right.
+
+    Attributes:
+        document: id.
+        mention: without score and links; its ``source`` says nothing.
+        correct: whether it is gold.
+    """
+
+    document: str
+    mention: Mention
+    correct: bool
+
+
+def examples(
+    gold: Mapping[str, Iterable[Mention]], predicted: Iterable[Mapping[str, Iterable[Mention]]]
+) -> list[Example]:
+    """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the text.
+
+    Args:
+        gold: document id -> its gold mentions.
+        predicted: of each system and epoch, document id -> mentions; documents without gold entry play no part.
+    """
+    correct = {identifier: {_bare(mention) for mention in mentions} for identifier, mentions in gold.items()}
+    proposed: dict[str, set[Mention]] = {identifier: set() for identifier in correct}
+    for system in predicted:
+        for identifier, mentions in system.items():
+            if identifier in proposed:
+                proposed[identifier].update(map(_bare, mentions))
+    return [
+        Example(document=identifier, mention=mention, correct=mention in true)
+        for identifier, true in correct.items()
+        for mention in canonical(true | proposed[identifier])
+    ]
+
+
+def _bare(mention: Mention) -> Mention:
+    return Mention(mention.spans, mention.type)
+
 
 _FEWEST = 3  # documents of dev: one to learn from, one to choose the epoch on, one to choose the threshold on
 
@@ -124,18 +165,15 @@ def gather(
     Raises:
         InputError: too few documents of dev.
     """
-    parts = {"train": (train, members[1]), "dev": (dev, members[0])}
-    splits = {
-        name: split_documents([d.id for d in documents], recipe.filter, seed=recipe.seed, dev=name == "dev")
-        for name, (documents, _) in parts.items()
-    }
-    found = {}
-    for name, (documents, systems) in parts.items():
-        apart = set(splits[name].threshold)
+    by_id, splits, found = {}, {}, {}
+    for name, documents, systems in (("train", train, members[1]), ("dev", dev, members[0])):
+        identifiers = [d.id for d in documents]
+        split = splits[name] = split_documents(identifiers, recipe.filter, seed=recipe.seed, dev=name == "dev")
+        apart = set(split.threshold)
         gold = {d.id: d.layer(GOLD) for d in documents if d.id not in apart}
         found[name] = examples(gold, [said for system in systems for said in system.wrong])
-    documents_by_id = {name: {d.id: d for d in documents} for name, (documents, _) in parts.items()}
-    return FilterExamples(documents=documents_by_id, splits=splits, examples=found)
+        by_id[name] = {d.id: d for d in documents}
+    return FilterExamples(documents=by_id, splits=splits, examples=found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
@@ -18,17 +18,17 @@ from fascicle.evaluation.calibration.reliability import (
     precision_recall,
     threshold_for,
 )
-from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.scoring.scores import Counts, score
 from fascicle.formats.sources import source_sha256
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
 from fascicle.text.marked import Marked
-from fascicle.training.engine.events import Ended, Validated
+from fascicle.training.engine.events import Ended
 from fascicle.training.filter.members import ROWS, Member
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confusion:
+class Confusion(Counts):
     """Counts of a filter's decisions on examples, at a probability of one half.
 
     Attributes:
@@ -38,9 +38,6 @@ class Confusion:
         tn: incorrect and rejected.
     """
 
-    tp: int
-    fp: int
-    fn: int
     tn: int
 
     @classmethod
@@ -62,38 +59,17 @@ class Confusion:
     @property
     def accuracy(self) -> float:
         """Share of right decisions; 0 without examples."""
-        total = self.tp + self.fp + self.fn + self.tn
+        total = self.support + self.fp + self.tn
         return (self.tp + self.tn) / total if total else 0.0
 
     @property
     def f1(self) -> float:
         """F1 of the correct examples; 0 if there are none and none was accepted."""
-        total = 2 * self.tp + self.fp + self.fn
-        return 2 * self.tp / total if total else 0.0
+        return self.rates().f1
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the counts for JSON."""
-        counts = {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
-        return {**counts, "accuracy": self.accuracy, "f1": self.f1}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilterEpoch(Validated):
-    """Event: a filter with its decisions on the held-out examples.
-
-    Attributes:
-        held_out: the counts.
-        kept_f1: F1 of the kept mentions on the held-out documents, where the epoch is chosen by that.
-    """
-
-    held_out: Confusion
-    kept_f1: float | None = None
-
-    @property
-    def figures(self) -> str:
-        """Accuracy and F1 on held-out examples, in percent."""
-        kept = "" if self.kept_f1 is None else f", F1 of what is kept {100 * self.kept_f1:.2f}"
-        return f"held-out accuracy {100 * self.held_out.accuracy:.2f} F1 {100 * self.held_out.f1:.2f}{kept}"
+        return {**asdict(self), "accuracy": self.accuracy, "f1": self.f1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,12 +204,4 @@ def _from(scored: Found, value: float) -> dict[str, list[Mention]]:
 
 def _row(gold: Found, predicted: Found) -> dict[str, Any]:
     found = score(gold, predicted)
-    rates = found.micro
-    return {
-        "precision": rates.precision,
-        "recall": rates.recall,
-        "f1": rates.f1,
-        "tp": found.counts.tp,
-        "fp": found.counts.fp,
-        "fn": found.counts.fn,
-    }
+    return {**asdict(found.micro), **asdict(found.counts)}

@@ -31,16 +31,17 @@ from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.filter import Fresh, TorchFilter, fresh_filter, load_filter_model, save_filter
+from fascicle.models.filter import Fresh, fresh_filter, load_filter_model, save_filter
+from fascicle.models.model import TorchScorer
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates
 from fascicle.training.corpus import data_name
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Point
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.filter.data import FilterExamples, FilterSet, gather
-from fascicle.training.filter.judging import Confusion, FilterEpoch, FilterFinished, HeldOutData, fit_threshold, kept_f1
+from fascicle.training.filter.judging import Confusion, FilterFinished, HeldOutData, fit_threshold, kept_f1
 from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import Parts, read_parts
 from fascicle.version import VERSION
@@ -85,11 +86,8 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     facts = Facts(
         data=_data_facts(recipe, parts, members),
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "examples": {"learn": _sizes(data.labels), "held_out": _sizes(held[1])},
-            "steps": trainer.steps,
-            **trainer.precision_facts(),
+            **trainer.facts(),
         },
         notes=[
             *filter(None, [slow_precision(trainer.device, recipe.training)]),
@@ -117,27 +115,20 @@ class FilterTrainee(Trainee):
     def __post_init__(self) -> None:
         """Sets the criterion by which the epoch is chosen."""
         aim, given = self.recipe.filter.select, self.recipe.training
-        self.choice = Choice(
-            kept=(Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim])),),
-            last=given.select == "last",
-            patience=given.patience_epochs,
-            aim=f"{aim} on held-out documents for {given.patience_epochs} epochs",
-        )
+        kept = Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim]))
+        self.choice = Choice.of(given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs")
 
     def judge(self, point: Point) -> PointResult:
         """Scores the held-out examples."""
-        scorer = TorchFilter(model=self.fresh.model.eval(), bf16=self.loop.bf16)
+        scorer = TorchScorer(model=self.fresh.model.eval(), bf16=self.loop.bf16)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, scorer)
         verdict = Confusion.of(judge.probabilities(self.exam.inputs), self.exam.labels)
-        facts = point.facts()
         told = verdict.as_dict()
-        kept = kept_f1(judge, self.exam) if self.recipe.filter.select == "kept-f1" else None
-        if kept is not None:
-            told["kept-f1"] = kept
-        return PointResult(
-            lines=[point.line(held_out=told)],
-            event=lambda best: FilterEpoch(**facts, best=best, held_out=verdict, kept_f1=kept),
-        )
+        figures = f"held-out accuracy {100 * verdict.accuracy:.2f} F1 {100 * verdict.f1:.2f}"
+        if self.recipe.filter.select == "kept-f1":
+            told["kept-f1"] = kept_f1(judge, self.exam)
+            figures += f", F1 of what is kept {100 * told['kept-f1']:.2f}"
+        return PointResult(lines=[point.line(held_out=told)], figures=figures)
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the folder of the filter."""
@@ -147,7 +138,7 @@ class FilterTrainee(Trainee):
         """Chooses the threshold for the best epoch."""
         (best,) = chosen
         model = load_filter_model(self.folder / BEST, self.manifest)
-        judge = MentionFilter(self.manifest, self.fresh.tokenizer, TorchFilter(model=model))
+        judge = MentionFilter(self.manifest, self.fresh.tokenizer, TorchScorer(model=model))
         facts, scores, note = fit_threshold(judge, self.exam, self.recipe)
         if note:
             yield Note(text=note)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,13 @@ class RawText:
     learned: TextWindows
     held_out: TextWindows
     counts: TextCounts
+
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Returns the hash and the sizes of both kinds of windows, for ``run.json``."""
+        return {
+            name: {"sha256": windows.sha256(), "windows": len(windows), "pieces": windows.pieces}
+            for name, windows in (("windows", self.learned), ("held_out", self.held_out))
+        }
 
     def notes(self, settings: TextSettings) -> Iterator[str]:
         """Yields notes for the user, as sentences.

@@ -29,7 +29,7 @@ from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_docum
 from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
 from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
 from fascicle.training.engine.loop import Taught
-from fascicle.training.labelling.distant import unknown_ranges
+from fascicle.training.labelling import unknown_ranges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +81,7 @@ class Mixture:
             windows: of the batch.
             chance: draws the windows without a guideline.
         """
-        found: Ints = np.where(chance.random(len(windows)) < self.unguided, 0, self.part_of[windows] + 1)
-        return found
+        return np.where(chance.random(len(windows)) < self.unguided, 0, self.part_of[windows] + 1)
 
 
 def _deck(size: int, *, part: int, number: int, seed: int) -> Ints:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
 import numpy as np
@@ -23,19 +23,20 @@ from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import KeptReadings, ReadsDocuments
 from fascicle.text.windows import Batch
-from fascicle.training.labelling.distant import score_known
+from fascicle.training.labelling import score_known
 
-_Average = Literal["micro", "macro"]
 Found = Mapping[str, tuple[Mention, ...]]
 
 
-class Judge(Protocol):
-    """Scorer of predictions on dev, with the average by which a model is chosen."""
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """Scorer of predictions on dev: of one corpus, over all types; see ``labelling.score_known``.
 
-    @property
-    def average(self) -> _Average:
-        """Name of the average whose F1 chooses a model."""
-        ...
+    Attributes:
+        average: name of the average whose F1 chooses a model.
+    """
+
+    average: Literal["micro", "macro"] = "micro"
 
     def scores(self, documents: Sequence[Document], found: Found) -> Scores:
         """Scores predictions.
@@ -44,30 +45,14 @@ class Judge(Protocol):
             documents: with their gold; ids must be unique.
             found: document id -> predicted mentions, for each document.
         """
-        ...
+        return score_known(documents, found)
+
+    def rates(self, scores: Scores) -> Rates:
+        """Returns the rates whose F1 chooses a model."""
+        return scores.micro if self.average == "micro" else scores.macro
 
     def f1_of_type(self, scores: Scores, name: str) -> float:
         """Returns F1 of a type, 0 if dev does not have it."""
-        ...
-
-
-def chosen_by(judge: Judge, scores: Scores) -> Rates:
-    """Returns the rates whose F1 chooses a model."""
-    return scores.micro if judge.average == "micro" else scores.macro
-
-
-@dataclass(frozen=True)
-class OneCorpus:
-    """Judge for one corpus: the micro average over all types; see ``labelling.distant.score_known``."""
-
-    average: _Average = "micro"
-
-    def scores(self, documents: Sequence[Document], found: Found) -> Scores:
-        """See ``Judge``."""
-        return score_known(documents, found)
-
-    def f1_of_type(self, scores: Scores, name: str) -> float:
-        """See ``Judge``."""
         return scores.by_type.get(name, Counts()).rates().f1
 
 
@@ -81,7 +66,7 @@ class CellScores(Scores):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralCorpora:
+class SeveralCorpora(Judge):
     """Judge for several corpora: the mean over cells, each type of each corpus that annotates it and has it in dev.
 
     Predictions of other types are neither right nor wrong there, because they are not annotated.
@@ -91,7 +76,7 @@ class SeveralCorpora:
     """
 
     annotates: Mapping[str, Sequence[str]]
-    average: _Average = "macro"
+    average: Literal["micro", "macro"] = "macro"
 
     def scores(self, documents: Sequence[Document], found: Found) -> Scores:
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""
@@ -118,7 +103,7 @@ class SeveralCorpora:
 # Logits; a head trained on one in ten of the negative spans overestimates mentions by about log(10) = 2.3.
 BIASES: Final = tuple(float(x) for x in np.arange(-2.0, 4.01, 0.25))
 
-_ONE: Final = OneCorpus()
+_ONE: Final = Judge()
 _NEVER: Final = 1e3  # a threshold that no score exceeds
 _COARSE, _FINE = 25, 8
 
@@ -193,14 +178,13 @@ def fit_threshold(
         return decision, {str(value): f1 for value, f1 in trials.tried.items()}
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
     if limits_of(manifest.answering).across_types:
-        f1_of = {value: trials.f1_by_type(value) for value in near_first}
+        f1_of = {value: trials.f1_by_type(trials.predictor.with_nothing(value), value)[0] for value in near_first}
         best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
         own = tuple(max(found, key=found.__getitem__) for found in best_of)
         decision = msgspec.structs.replace(manifest.decision, nothing_by_type=own)
     else:
-        decision = trials.decision(
-            _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
-        )
+        best = _fitted_threshold(trials) if is_unfitted(manifest) else max(near_first, key=trials.f1)
+        decision = msgspec.structs.replace(manifest.decision, nothing=best)
     return decision, {str(value): f1 for value, f1 in trials.tried.items()}
 
 
@@ -211,54 +195,31 @@ class _Trials:
         self, predictor: ModelPredictor, replayed: ReplayedScorer, dev: Sequence[Document], judge: Judge
     ) -> None:
         self.tried: dict[float, float] = {}
-        self._predictor = predictor
+        self.predictor = predictor
+        self.judge = judge
+        self.counts = Counts()  # under the last value; only of mentions that the labels can judge
         self._replayed = replayed
         self._dev = dev
-        self.judge = judge
-        self.mentions = 0
-        self.returned = 0  # by the last value; only mentions that the labels can judge
 
-    def decision(self, value: float) -> Decision:
-        """Returns the decision with this value."""
-        return msgspec.structs.replace(self._predictor.manifest.decision, nothing=value)
+    def scored(self, predictor: ModelPredictor, value: float | None) -> Scores:
+        """Scores a predictor, which has this one value for all types; ``None``: it has several."""
+        self._replayed.rewind()
+        patches = predictor.predict(self._dev)
+        scores = self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+        if value is not None:
+            self.tried[value] = self.judge.rates(scores).f1
+        return scores
 
     def f1(self, value: float) -> float:
         """Returns F1 of all types together."""
         if value not in self.tried:
-            scores = self._scores(value)
-            self.mentions = scores.counts.tp + scores.counts.fn
-            self.returned = scores.counts.tp + scores.counts.fp
-            self.tried[value] = chosen_by(self.judge, scores).f1
+            self.counts = self.scored(self.predictor.with_nothing(value), value).counts
         return self.tried[value]
 
-    def f1_by_type(self, value: float) -> dict[str, float]:
-        """Returns F1 of each type of the model."""
-        scores = self._scores(value)
-        self.tried[value] = chosen_by(self.judge, scores).f1
-        return self._of_types(scores)
-
-    def f1_with(self, values: Sequence[float]) -> tuple[dict[str, float], Scores]:
-        """Returns F1 of each type under its own value, and the scores of all."""
-        scores = self._scored(self._predictor.with_nothing_by_type(values))
-        if len(set(values)) == 1:
-            self.tried[values[0]] = chosen_by(self.judge, scores).f1
-        return self._of_types(scores), scores
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Types of the model."""
-        return self._predictor.types
-
-    def _of_types(self, scores: Scores) -> dict[str, float]:
-        return {name: self.judge.f1_of_type(scores, name) for name in self.types}
-
-    def _scores(self, value: float) -> Scores:
-        return self._scored(self._predictor.with_nothing(value))
-
-    def _scored(self, predictor: ModelPredictor) -> Scores:
-        self._replayed.rewind()
-        patches = predictor.predict(self._dev)
-        return self.judge.scores(self._dev, {d.id: p.add for d, p in zip(self._dev, patches, strict=True)})
+    def f1_by_type(self, predictor: ModelPredictor, value: float | None) -> tuple[dict[str, float], Scores]:
+        """Returns F1 of each type of the model, and the scores of all."""
+        scores = self.scored(predictor, value)
+        return {name: self.judge.f1_of_type(scores, name) for name in predictor.types}, scores
 
     def highest(self) -> float:
         """Returns the highest score of a span, once the network has run; 0 if none is higher."""
@@ -275,8 +236,8 @@ def _fitted_threshold(trials: _Trials) -> float:
     step = top / _COARSE
     for number in range(_COARSE, -_COARSE - 1, -1):
         trials.f1(step * number)
-        most = 2 * trials.mentions if trials.judge.average == "micro" else math.inf
-        if most < max(trials.tried.values()) * (trials.mentions + trials.returned):
+        most = 2 * trials.counts.support if trials.judge.average == "micro" else math.inf
+        if most < max(trials.tried.values()) * (trials.counts.support + trials.counts.predicted):
             break
     near = _middle(trials.tried)
     for number in range(1 - _FINE, _FINE):
@@ -286,12 +247,12 @@ def _fitted_threshold(trials: _Trials) -> float:
 
 def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
     """Searches one threshold for each type, all in the same passes over dev."""
-    names = trials.types
-    trials.f1_with((_NEVER,) * len(names))
+    names, model = trials.predictor.types, trials.predictor.with_nothing_by_type
+    trials.scored(model((_NEVER,) * len(names)), _NEVER)
     step = trials.highest() / _COARSE
     tried: dict[str, dict[float, float]] = {name: {} for name in names}
     for number in range(_COARSE, -_COARSE - 1, -1):
-        f1, scores = trials.f1_with((step * number,) * len(names))
+        f1, scores = trials.f1_by_type(model((step * number,) * len(names)), step * number)
         for name in names:
             tried[name][step * number] = f1[name]
         if trials.judge.average == "micro" and not any(_can_rise(tried[name], scores, name) for name in names):
@@ -299,7 +260,7 @@ def _fitted_by_type(trials: _Trials) -> tuple[float, ...]:
     near = [_middle(tried[name]) for name in names]
     for number in range(1 - _FINE, _FINE):
         values = [value + number * step / _FINE for value in near]
-        f1, _ = trials.f1_with(values)
+        f1, _ = trials.f1_by_type(model(values), values[0] if len(set(values)) == 1 else None)
         for name, value in zip(names, values, strict=True):
             tried[name][value] = f1[name]
     del trials.tried[_NEVER]

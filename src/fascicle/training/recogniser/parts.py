@@ -34,7 +34,7 @@ from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
 from fascicle.text.targets import REASONS
 from fascicle.training.corpus import Part, check_labels, data_facts, read_chosen
 from fascicle.training.exclusion import without_excluded
-from fascicle.training.labelling.distant import WeakLabels, label_notes, unknown_ranges, weak_labels
+from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
 from fascicle.training.several import CorpusPart, read_all, without_score
 

@@ -40,15 +40,14 @@ from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.sentences import TAUGHT, hashes_of, packed, unpacked
-from fascicle.training.engine.events import Choice, EpochScored, Finished, HeadScores, Kept, Line
+from fascicle.training.engine.events import Choice, Finished, HeadScores, Kept, Line, Point
 from fascicle.training.engine.loop import Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.judging import Judge, OneCorpus, SeveralCorpora, chosen_by, fit_threshold, is_unfitted
+from fascicle.training.recogniser.judging import Judge, SeveralCorpora, fit_threshold, is_unfitted
 from fascicle.training.recogniser.parts import Parts, read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.trained import open_trained
-from fascicle.training.vocabulary import with_pieces
+from fascicle.training.starting import open_trained, with_pieces
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -138,14 +137,19 @@ class Recogniser(Trainee):
     def __post_init__(self) -> None:
         """Sets the criterion by which the model is chosen, and the facts about the run."""
         manifest = self.prepared.manifest
-        self._judge: Judge = _judge_of(self.parts)
+        several = {one.name: one.annotates for one in self.parts.several}
+        self._judge = SeveralCorpora(annotates=several) if several else Judge()
         # Dev is cut once, because it is used at every scoring and for every value of a decision.
         self._read = KeptReadings(self.parts.dev, read=self.prepared.inputs.read)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
         self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
         self._fitted = dict[str, _View]()
-        self.choice = _choice(self.recipe, tuple(self._views.values()))
+        given = self.recipe.training
+        times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
+        aim = f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}"
+        kept = (Kept(folder=view.folder, merit=view.f1) for view in self._views.values())
+        self.choice = Choice.of(given, *kept, aim=aim)
         self.facts = self._known()
 
     def _known(self) -> Facts:
@@ -153,8 +157,6 @@ class Recogniser(Trainee):
         return Facts(
             data=self.parts.facts(recipe),
             more={
-                "recipe": recipe.name,
-                "seed": recipe.seed,
                 "types": self.parts.types,
                 "not_representable": {name: dict(reasons) for name, reasons in data.lost.items()},
                 "windows": len(data.windows),
@@ -185,14 +187,15 @@ class Recogniser(Trainee):
         views = tuple(self._fitted.values())
         scores = [self._predict_and_score(self.prepared.model, view, self.parts.dev, name, live=True) for view in views]
         line = point.line(**{view.key: of_one.as_dict() for view, of_one in zip(views, scores, strict=True)})
-        others = tuple(
-            HeadScores(head=view.name, epoch=point.epoch, step=point.step, dev=of_one, test=None)
-            for view, of_one in zip(views[1:], scores[1:], strict=True)
-        )
-        known = {**point.facts(), "average": self._judge.average}
-        return PointResult(
-            lines=[line], event=lambda best: EpochScored(**known, dev=scores[0], best=best, others=others)
-        )
+        figures = self._figures(dict(zip((view.name for view in views), scores, strict=True)))
+        return PointResult(lines=[line], figures=figures)
+
+    def _figures(self, scores: Mapping[str, Scores]) -> str:
+        """Returns precision, recall and F1 on dev of the answering head, in percent, and F1 of the other heads."""
+        (_, own), *others = ((name, self._judge.rates(of_one)) for name, of_one in scores.items())
+        heads = "".join(f", {name} F1 {100 * rates.f1:.2f}" for name, rates in others)
+        dev = "dev" if self._judge.average == "micro" else "dev macro"
+        return f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 {100 * own.f1:.2f}{heads}"
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Writes the model folder of one head."""
@@ -241,7 +244,7 @@ class Recogniser(Trainee):
         found = self._predict(TorchScorer(model=model.eval(), answer=view.name), view, self.parts.dev)
 
         def merit(changed: Found) -> float:
-            return chosen_by(self._judge, self._judge.scores(self.parts.dev, changed)).f1
+            return self._judge.rates(self._judge.scores(self.parts.dev, changed)).f1
 
         chosen_on = view.manifest.decision.chosen_on
         fitted = fit_rules(self.parts.dev, found, merit=merit, chosen_on=chosen_on)
@@ -278,13 +281,6 @@ class Recogniser(Trainee):
         return {d.id: p.add for d, p in zip(documents, predictor.predict(documents), strict=True)}
 
 
-def _judge_of(parts: Parts) -> Judge:
-    """Returns the judge for the scores on dev."""
-    if not parts.several:
-        return OneCorpus()
-    return SeveralCorpora(annotates={one.name: one.annotates for one in parts.several})
-
-
 def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
     """Returns the facts about each of several corpora, for ``run.json``."""
     windows = data.mixture.quotas if data.mixture else ()
@@ -297,18 +293,6 @@ def _parts_facts(parts: Parts, data: TrainingSet) -> dict[str, Any]:
         }
         for one, quota in zip(parts.several, windows, strict=True)
     }
-
-
-def _choice(recipe: Recipe, views: Sequence[_View]) -> Choice:
-    given = recipe.training
-    times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
-    return Choice(
-        kept=tuple(Kept(folder=view.folder, merit=view.f1) for view in views),
-        last=given.select == "last",
-        every=given.validate_every_steps,
-        patience=given.patience_epochs or given.patience_validations,  # a line an epoch, where epochs are counted
-        aim=f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}",
-    )
 
 
 def check_names(recipe: Recipe) -> None:

@@ -8,7 +8,7 @@ hence one pass over distinct spans, each weighted by how often it is taught as e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,8 +130,7 @@ def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: 
     """
     rules = segmenter(settings.segmenter)
     readers = [SurfaceReader(document, rules) for document in documents]
-    gold = [document.layer(GOLD) for document in documents]
-    types = tuple(sorted({mention.type for mentions in gold for mention in mentions}))
+    types = tuple(sorted({mention.type for document in documents for mention in document.layer(GOLD)}))
     if not types:
         raise InputError("the training documents hold no mention; give annotated text")
     if len(types) == 1 and not settings.nothing:
@@ -139,45 +138,47 @@ def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: 
             f"the corpus has one type, {types[0]!r}: there is nothing to choose between where spans are given; train "
             "with nothing = true to find mentions, or give a corpus with several types"
         )
-    pairs = [
-        (reader.surface(fragment), mention.type)
-        for reader, mentions in zip(readers, gold, strict=True)
-        for mention in mentions
-        for fragment in mention.spans
-    ]
+    pairs = training_pairs(readers)
     counts = Counter((tuple(map(vocabulary.row, surface)), types.index(name)) for surface, name in pairs)
-    facts = _facts(readers, gold, pairs, vocabulary)
+    facts = _facts(readers, pairs, vocabulary)
     pool = None
     if settings.nothing:
-        pool = _count_nothing(readers, gold, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts)
+        pool = _count_nothing(readers, vocabulary, classes=len(types) + 1, width=settings.width, counts=counts)
         facts["places_without_mention"] = len(pool.starts)
-        facts["never_found"] = sum(
-            not _findable(reader, mention, settings.width)
-            for reader, mentions in zip(readers, gold, strict=True)
-            for mention in mentions
-        )
-    return TyperData(
-        types=types, taught=_gathered(counts, len(types) + settings.nothing), pool=pool, pairs=pairs, facts=facts
-    )
+        mentions = ((reader, mention) for reader in readers for mention in reader.document.layer(GOLD))
+        facts["never_found"] = sum(not _findable(reader, mention, settings.width) for reader, mention in mentions)
+    taught = _gathered(counts, len(types) + settings.nothing)
+    return TyperData(types=types, taught=taught, pool=pool, pairs=pairs, facts=facts)
+
+
+def fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader, Mention, Span]]:
+    """Yields each fragment of each gold mention, with the reader of its text."""
+    for reader in readers:
+        for mention in reader.document.layer(GOLD):
+            for fragment in mention.spans:
+                yield reader, mention, fragment
+
+
+def training_pairs(readers: Iterable[SurfaceReader]) -> list[tuple[Surface, str]]:
+    """Returns the words and the type of each fragment of each gold mention, for baselines."""
+    return [(reader.surface(fragment), mention.type) for reader, mention, fragment in fragments(readers)]
 
 
 def _facts(
-    readers: Sequence[SurfaceReader],
-    gold: Sequence[Sequence[Mention]],
-    pairs: Sequence[tuple[Surface, str]],
-    vocabulary: Vocabulary,
+    readers: Sequence[SurfaceReader], pairs: Sequence[tuple[Surface, str]], vocabulary: Vocabulary
 ) -> dict[str, int]:
     words = [word for surface, _ in pairs for word in surface]
-    fragments = [(reader, f) for reader, given in zip(readers, gold, strict=True) for m in given for f in m.spans]
+    places = [(reader, fragment) for reader, _, fragment in fragments(readers)]
+    mentions = [mention for reader in readers for mention in reader.document.layer(GOLD)]
     return {
-        "mentions": sum(map(len, gold)),
-        "discontinuous": sum(len(mention.spans) > 1 for mentions in gold for mention in mentions),
+        "mentions": len(mentions),
+        "discontinuous": sum(len(mention.spans) > 1 for mention in mentions),
         "fragments": len(pairs),
         "distinct_strings": len({surface for surface, _ in pairs}),
         "words_in_mentions": len(words),
         "words_without_vector": sum(not vocabulary.knows(word) for word in words),
-        "across_sentences": sum(reader.crosses_sentences(fragment) for reader, fragment in fragments),
-        "inside_words": sum(reader.aligned(fragment) is None for reader, fragment in fragments),
+        "across_sentences": sum(reader.crosses_sentences(fragment) for reader, fragment in places),
+        "inside_words": sum(reader.aligned(fragment) is None for reader, fragment in places),
     }
 
 
@@ -191,7 +192,6 @@ def _findable(reader: SurfaceReader, mention: Mention, width: int) -> bool:
 
 def _count_nothing(
     readers: Sequence[SurfaceReader],
-    gold: Sequence[Sequence[Mention]],
     vocabulary: Vocabulary,
     *,
     classes: int,
@@ -200,7 +200,7 @@ def _count_nothing(
 ) -> NegativePool:
     """Counts places where the words of a mention are no mention; returns the places whose words never are one."""
     tokens, sentence, starts_of = _all_tokens(readers, vocabulary)
-    mentions = _gold_places(readers, gold, starts_of)
+    mentions = _gold_places(readers, starts_of)
     grams = np.zeros(len(tokens), dtype=np.int64)
     starts, widths = [], []
     for size in range(1, width + 1):
@@ -242,15 +242,12 @@ def _all_tokens(readers: Sequence[SurfaceReader], vocabulary: Vocabulary) -> tup
     return np.array(tokens, dtype=np.int64), np.array(sentence, dtype=np.int64), firsts
 
 
-def _gold_places(
-    readers: Sequence[SurfaceReader], gold: Sequence[Sequence[Mention]], firsts: Sequence[int]
-) -> set[Span]:
+def _gold_places(readers: Sequence[SurfaceReader], firsts: Sequence[int]) -> set[Span]:
     """Returns fragments of mentions that begin and end with words, as ranges of words of all documents."""
     return {
         (first + place[0], first + place[1])
-        for reader, mentions, first in zip(readers, gold, firsts, strict=True)
-        for mention in mentions
-        for fragment in mention.spans
+        for reader, first in zip(readers, firsts, strict=True)
+        for _, _, fragment in fragments([reader])
         if (place := reader.aligned(fragment)) is not None
     }
 

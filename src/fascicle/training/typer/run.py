@@ -34,14 +34,15 @@ from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_t
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
+from fascicle.text.sentences import SurfaceReader
 from fascicle.text.vectors import StaticVectors, cache_beside, read_vectors
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Validated
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
+from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
-from fascicle.training.typer.data import TaughtSpans, TyperData, typer_data
-from fascicle.training.typer.scores import TyperScores, score_typer, training_pairs
+from fascicle.training.typer.data import TaughtSpans, TyperData, training_pairs, typer_data
+from fascicle.training.typer.scores import TyperScores, score_typer
 from fascicle.version import VERSION
 
 EVERY: Final = 50  # updates between two states for resuming
@@ -56,22 +57,6 @@ class UpdateDone(StepDone):
     """
 
     mean: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class UpdatesDone(Validated):
-    """Event: updates after which training can be resumed.
-
-    Attributes:
-        mean: of the last one, see ``UpdateDone``.
-    """
-
-    mean: float
-
-    @property
-    def figures(self) -> str:
-        """Mean loss; nothing is scored before the end."""
-        return f"mean loss {self.mean:.4f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,17 +111,15 @@ class TyperLoop(Loop):
         """Trains to the last update."""
         taught = self._data.taught.weighed(self._share).to(self.device)
         self.model.train()
-        losses = list[float]()
         while self.step < self.steps:
             started, before = time.perf_counter(), time.process_time()
             done = self._update(taught)
             self.seconds += time.perf_counter() - started
             self.cpu_seconds += time.process_time() - before
-            losses.append(done.loss)
             yield done
         if self.epoch == 0:
             self.epoch = 1
-            yield EpochDone(epoch=1, loss=sum(losses) / max(1, len(losses)), seconds=self.seconds)
+            yield EpochDone(epoch=1)
 
     def _update(self, taught: TaughtSpans) -> UpdateDone:
         self.optimizer.zero_grad(set_to_none=True)
@@ -192,8 +175,11 @@ def prepare_typer(recipe: TyperRecipe, folder: Path, before: Mapping[str, Any], 
     vectors = _open_vectors(recipe)
     vocabulary = Vocabulary(vectors.words, lowercase=recipe.vectors.lowercase)
     data = typer_data(documents["train"], vocabulary, recipe.typer)
+    rules = segmenter(recipe.typer.segmenter)
     for part in ("dev", "test"):
-        training_pairs(documents[part], segmenter(recipe.typer.segmenter))  # refuses a mention without a word early
+        training_pairs(
+            SurfaceReader(document, rules) for document in documents[part]
+        )  # refuses a mention without a word early
     torch.manual_seed(recipe.seed)
     table = torch.from_numpy(np.concatenate([vectors.matrix, vectors.unknown[None]]))
     network = SpanTyper(table, hidden=recipe.typer.hidden, classes=len(data.types) + recipe.typer.nothing).to(device)
@@ -225,8 +211,7 @@ class TyperTrainee(Trainee):
         """Reports the losses, without scoring."""
         events = [event for event in point.events if isinstance(event, UpdateDone)]
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
-        facts, mean = point.facts(), events[-1].mean
-        return PointResult(lines=lines, event=lambda best: UpdatesDone(**facts, best=best, mean=mean))
+        return PointResult(lines=lines, figures=f"mean loss {events[-1].mean:.4f}")
 
     def keep(self, place: Path, kept: Kept) -> None:
         """Raises an error, since no model is kept before the end."""
@@ -238,15 +223,10 @@ class TyperTrainee(Trainee):
         with renewed_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
         given = {part: self.documents[part] for part in ("dev", "test")}
-        parts = {part: score_typer(model, given[part], self.lookup) for part in given if _has_gold(given[part])}
-        yield TyperFinished(
-            folder=self.folder, seconds=self.loop.seconds, cpu_seconds=self.loop.cpu_seconds, parts=parts
-        )
-
-
-def _has_gold(documents: Iterable[Document]) -> bool:
-    """True if there is a mention to score."""
-    return any(document.layer(GOLD) for document in documents)
+        with_gold = {part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)}
+        parts = {part: score_typer(model, found, self.lookup) for part, found in with_gold.items()}
+        seconds, cpu_seconds = self.loop.seconds, self.loop.cpu_seconds
+        yield TyperFinished(folder=self.folder, seconds=seconds, cpu_seconds=cpu_seconds, parts=parts)
 
 
 def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
@@ -291,8 +271,6 @@ def _facts(
     return Facts(
         data=known,
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "types": data.types,
             "taught": data.facts,
             "steps": recipe.typer.updates,

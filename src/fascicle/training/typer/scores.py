@@ -23,8 +23,8 @@ from fascicle.evaluation.scoring.typing import (
 )
 from fascicle.formats.distributions import Entry
 from fascicle.models.span_typer import TyperModel
-from fascicle.text.segment import Segmenter
 from fascicle.text.sentences import SurfaceReader
+from fascicle.training.typer.data import training_pairs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,19 +165,8 @@ def score_typer(
 
 def word_counts(model: TyperModel, documents: Sequence[Document]) -> tuple[int, int]:
     """Returns the number of words in gold mentions, and of those without a vector."""
-    words = [word for surface, _ in training_pairs(documents, model.segmenter) for word in surface]
+    words = [word for surface, _ in training_pairs(map(model.reader, documents)) for word in surface]
     return len(words), sum(not model.vocabulary.knows(word) for word in words)
-
-
-def training_pairs(documents: Sequence[Document], segmenter: Segmenter) -> list[tuple[tuple[str, ...], str]]:
-    """Returns the words and the type of each fragment of each gold mention, for baselines."""
-    readers = (SurfaceReader(document, segmenter) for document in documents)
-    return [
-        (reader.surface(fragment), mention.type)
-        for reader in readers
-        for mention in reader.document.layer(GOLD)
-        for fragment in mention.spans
-    ]
 
 
 def _looked_up(readers: Sequence[SurfaceReader], lookup: TypeLookup) -> list[TypedMention]:

@@ -218,7 +218,7 @@ def _whole(predictor: Annotator, request: AnnotateRequest, form: Format) -> Anno
 
 def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
     """Returns the predictor with the requested linker; by default without one if the format cannot hold links."""
-    from fascicle.runtime.linked import linked
+    from fascicle.runtime.wrapped import linked
 
     link, ontology, holds = request.link, request.ontology, form.writer.holds
     if ontology or link not in (None, AUTO):

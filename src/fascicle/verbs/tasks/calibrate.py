@@ -26,7 +26,7 @@ from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load, load_single
-from fascicle.runtime.decoding.calibration import calibrated, thresholds
+from fascicle.runtime.decoding.selection import calibrated, thresholds
 from fascicle.runtime.places import find_model
 from fascicle.settings.base import Positive
 from fascicle.settings.decision import Calibration, TemperatureCurve

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.decoding.document.edges import neutral
+from fascicle.runtime.decoding.edges import neutral
 
 # Text with the range in vertical bars, its type, and what the range becomes.
 CASES = [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.patches import apply
-from fascicle.runtime.decoding.calibration import logits, rounded, sigmoid
-from fascicle.runtime.decoding.document.deciding import curved, decided
-from fascicle.runtime.decoding.document.edges import neutral
+from fascicle.runtime.decoding.deciding import curved, decided
+from fascicle.runtime.decoding.edges import neutral
+from fascicle.runtime.decoding.selection import logits, rounded, sigmoid
 from fascicle.settings.decision import DocumentDecision, LogisticCurve, TypeDecision
 from fascicle.text.segment import sentences
 

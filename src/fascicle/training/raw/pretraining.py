@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,17 +28,23 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.wording import counted
 from fascicle.errors import OutputError, RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
-from fascicle.models.masked import LOGITS, NAME, PLACES, MaskedModel
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note
+from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Point
 from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
 from fascicle.training.engine.loop import Taught, Trainer, slow_precision
-from fascicle.training.engine.run import Facts, Point, PointResult, Trainee
-from fascicle.training.pretraining.events import HeldOut, PretrainingFinished, PretrainingScored, card_of
+from fascicle.training.engine.run import Facts, PointResult, Trainee
+from fascicle.training.raw.masking import (
+    LOGITS,
+    NAME,
+    PLACES,
+    MaskedModel,
+    PretrainingFinished,
+    card_of,
+)
 from fascicle.training.raw.windows import RawText, TextWindows, read_windows
-from fascicle.training.vocabulary import changed
+from fascicle.training.starting import changed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,8 +132,7 @@ def chosen_pieces(begins: Bools, special: Bools, masking: MaskingSettings, chanc
     picked = draws < masking.share
     if not picked.any():
         picked[np.argmin(draws)] = True
-    found: Bools = ~special & picked[np.maximum(word, 0)]
-    return found
+    return ~special & picked[np.maximum(word, 0)]
 
 
 def hidden_ids(ids: Ints, guessed: Bools, masking: MaskingSettings, *, mask: Mask, chance: np.random.Generator) -> Ints:
@@ -158,7 +164,7 @@ def held_out_set(windows: TextWindows, masking: MaskingSettings, mask: Mask) -> 
     return MaskedSet(windows=windows, masking=msgspec.structs.replace(masking, masked=1.0, random=0.0), mask=mask)
 
 
-def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> HeldOut:
+def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> dict[str, Any]:
     """Predicts the hidden words of held-out text, which are the same in every call.
 
     Args:
@@ -176,7 +182,8 @@ def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> Hel
         hidden = targets[NAME].to(device)
         total += float(F.cross_entropy(logits.float(), hidden, reduction="sum"))
         pieces += len(hidden)
-    return HeldOut(loss=total / pieces, pieces=pieces)
+    perplexity = math.exp(min(total / pieces, 700.0))  # a float has no larger exponential
+    return {"loss": total / pieces, "perplexity": perplexity, "pieces": pieces}
 
 
 ENCODER: Final = "encoder"
@@ -221,8 +228,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     vocabulary: Mapping[str, int] = {}
     if recipe.vocabulary.is_changed:
-        made = changed(pretrained, text.learned, recipe.vocabulary)
-        pretrained, vocabulary = made.pretrained, made.facts
+        pretrained, vocabulary = changed(pretrained, text.learned, recipe.vocabulary)
         mask = _mask_of(recipe, pretrained.tokenizer)
         text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     _check_same(folder, before, text, pretrained.tokenizer)
@@ -256,20 +262,17 @@ class Pretraining(Trainee):
     def judge(self, point: Point) -> PointResult:
         """Scores the model on held-out text."""
         found = self._guess()
-        line = point.line(held_out=None if found is None else found.as_dict())
-        facts, best = point.facts(), self._is_best(found)
-        return PointResult(lines=[line], event=lambda kept: PretrainingScored(**facts, best=best, held_out=found))
+        before = [line["held_out"] for line in self._lines()]
+        best = found is not None and all(one is None or found["loss"] < one["loss"] for one in before)
+        figures = "nothing held out" if found is None else f"held-out perplexity {found['perplexity']:.2f}"
+        return PointResult(lines=[point.line(held_out=found)], figures=figures, best=best)
 
-    def _guess(self) -> HeldOut | None:
+    def _guess(self) -> dict[str, Any] | None:
         if not len(self._held_out.windows):
             return None
         model = self.loop.model
         assert isinstance(model, MaskedModel)
         return guess(model, self._held_out, bf16=self.loop.bf16)
-
-    def _is_best(self, found: HeldOut | None) -> bool:
-        before = [HeldOut.of(line) for line in self._lines()]
-        return found is not None and all(one is None or found.loss < one.loss for one in before)
 
     def _lines(self) -> list[Line]:
         path = self._folder / METRICS
@@ -279,7 +282,7 @@ class Pretraining(Trainee):
         """Writes the encoder and its card."""
         save_pretrained(place, self._material.pretrained)
         card = card_of(self._recipe, facts_of(self._folder), self._ended())
-        (place / CARD).write_text(card, encoding="utf-8")
+        (place / CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
         """Yields the end of the run."""
@@ -290,7 +293,7 @@ class Pretraining(Trainee):
         lines = self._lines()
         return PretrainingFinished(
             folder=self._folder,
-            held_out=HeldOut.of(lines[-1]),
+            held_out=lines[-1]["held_out"],
             step=lines[-1]["step"],
             pieces=self._material.text.learned.pieces * self.loop.epochs,
             cost=sum(line["seconds"] for line in lines),
@@ -332,21 +335,14 @@ def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
 
 def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> Facts:
     text, tokenizer = material.text, material.pretrained.tokenizer
-    read = {
-        "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size},
-        "windows": {"sha256": text.learned.sha256(), "windows": len(text.learned), "pieces": text.learned.pieces},
-        "held_out": {"sha256": text.held_out.sha256(), "windows": len(text.held_out), "pieces": text.held_out.pieces},
-    }
     return Facts(
         data=data_facts(recipe),
         more={
-            "recipe": recipe.name,
-            "seed": recipe.seed,
             "documents": text.counts.as_dict(),
-            **read,
+            "tokenizer": {"sha256": tokenizer.sha256, "size": tokenizer.size},
+            **text.facts(),
             **({"vocabulary": material.vocabulary} if material.vocabulary else {}),
-            "steps": trainer.steps,
-            **trainer.precision_facts(),
+            **trainer.facts(),
         },
         notes=[
             *_vocabulary_notes(material.vocabulary),

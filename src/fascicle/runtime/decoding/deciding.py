@@ -20,8 +20,8 @@ import msgspec
 from fascicle.core.document import Document, Event, Mention, Patch, canonical
 from fascicle.core.mention import Span, fragments_overlap
 from fascicle.core.wording import counted
-from fascicle.runtime.decoding.calibration import CLIP
-from fascicle.runtime.decoding.document.edges import bare, neutral
+from fascicle.runtime.decoding.edges import bare, neutral
+from fascicle.runtime.decoding.selection import CLIP
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
 from fascicle.text.characters import PLAIN, occurrences
 
@@ -151,8 +151,8 @@ def decided(
 ) -> Patch:
     """Applies the decision on documents to the answer of a predictor; an event describes each change.
 
-    First the edges of each mention are brought in order (`fascicle.runtime.decoding.document.edges`). Then, in each
-    stretch of the text (`fascicle.runtime.decoding.document.deciding`) and for each type, mentions below ``low`` go. A
+    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then, in each
+    stretch of the text (`fascicle.runtime.decoding.deciding`) and for each type, mentions below ``low`` go. A
     name with a mention of at least ``high`` is marked wherever it stands as a word of its own and no mention of the
     type overlaps; all mentions of such a name have its best score. In a stretch of one sentence, mentions below
     ``alone`` go, and nothing is marked. In both, a name that means the type alone by what ``knows`` says stays from

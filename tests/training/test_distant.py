@@ -24,7 +24,7 @@ from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
 from fascicle.terms.matching.matcher import PHRASES, Matcher, read_dictionary
 from fascicle.terms.matching.names import RULES, Entry
 from fascicle.terms.overlaps import Match
-from fascicle.training.labelling.distant import (
+from fascicle.training.labelling import (
     LABELS,
     UNKNOWN,
     distant_documents,

@@ -11,7 +11,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.formats.weak_labels import Header, Labels
 from fascicle.text.annotator import placed, words_of
-from fascicle.training.labelling.teacher import UNKNOWN, SoftTags, soft_tags, taught
+from fascicle.training.labelling import UNTOLD, SoftTags, soft_tags, taught
 
 TEXT = "no lung cancer pain took aspirin"
 DOCUMENT = Document(id="d", text=TEXT, mentions=(Mention(((0, 2),), "Old"), Mention(((0, 2),), "X", source="other")))
@@ -70,11 +70,11 @@ def test_units_have_what_is_said_of_the_word_that_they_begin_in(
     soft = SoftTags(words=WORDS, steps=np.array(steps, dtype=np.uint8), types=("B", "A"), scheme=SCHEMES["BIO"])
     units = np.array([(a, a + 1) for a in starts], dtype=np.int64).reshape(-1, 2)
     found = soft.at(units, types=("A", "B", "C"), scheme=scheme).reshape(len(units), 3, scheme.width)
-    assert (found[:, 2] == UNKNOWN).all()
+    assert (found[:, 2] == UNTOLD).all()
     for (start, _), row in zip(units.tolist(), found, strict=True):
         word = [n for n, (a, b) in enumerate(WORDS.tolist()) if a <= start < b]
         if not word:
-            assert (row == UNKNOWN).all()
+            assert (row == UNTOLD).all()
             continue
         for place, kind in ((1, 0), (0, 1)):
             b, i = (steps[word[0]][2 * kind + at] / 255 for at in range(2))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.decoding.document.edges import bare
+from fascicle.runtime.decoding.edges import bare
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Decisions about mentions at the level of documents: ordered edges, thresholds by type, names marked throughout."""

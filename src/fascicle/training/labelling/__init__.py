@@ -1,1 +1,0 @@
-"""Weak labels of raw text."""

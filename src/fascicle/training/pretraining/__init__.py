@@ -1,1 +1,0 @@
-"""Masked language modelling on raw text."""
