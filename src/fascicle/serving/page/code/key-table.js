@@ -45,7 +45,12 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
     decide(["z", "Ctrl+z"], "undo", () => curator.undo()),
     decide(["Shift+Z", "Ctrl+Shift+Z", "Ctrl+y"], "do again", () => curator.redo()),
     decide(["Shift+A"], "accept all that is shown", () => curator.acceptRest()),
-    decide(["g"], "document finished, or open again", () => curator.finish()),
+    decide(["g"], "document finished, and on to the next one; or open again", () => curator.finish()),
+    decide(["f"], "flag the mention", chosen(curator.flag)),
+    decide(["l"], "note on the mention", chosen(curator.note)),
+    decide(["Shift+F"], "flag the document", () => curator.flag(null)),
+    decide(["Shift+L"], "note on the document", () => curator.note(null)),
+    decide(["Shift+G"], "skip the document, or take it again", () => curator.skip()),
     decide(["q"], "documents in order, the least sure first", () => curator.leastSure()),
   ];
 }
