@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,7 @@ from fascicle.settings.serving import NamedToken
 
 Order = Literal["uncertainty", "added"]
 Show = Literal["all", "open", "mine", "flagged", "disagreement"]
+_TITLE: Final = 80  # characters
 Most = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
 
 
@@ -24,6 +25,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: of the document.
+        title: its first words.
         mentions: of its models; in the reviewed version, of those who have finished.
         undecided: how many of them nothing was decided about.
         finished: whether a curator says so.
@@ -38,6 +40,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
+    title: str
     mentions: int
     undecided: int
     finished: bool
@@ -160,6 +163,7 @@ def _differing(found: Decided) -> int:
 def _summary(one: Decided, **facts: Any) -> Summary:
     return Summary(
         id=one.document.id,
+        title=one.document.text.strip()[:_TITLE].split("\n")[0],
         mentions=len(one.document.mentions),
         undecided=len(one.undecided),
         finished=one.finished,

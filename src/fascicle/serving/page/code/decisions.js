@@ -91,7 +91,7 @@ export function curated(document, steps, review) {
     undecided: items.filter((one) => !one.verdict && !agreed.has(one.item)).length,
     finished,
     remark: said.get("") ?? {},
-    skipped: said.get("")?.skipped ?? false,
+    skipped: !finished && Boolean(said.get("")?.skipped),
     flagged: [...said.values()].some((one) => one.flagged),
     notes: [...said.values()].filter((one) => one.note).length,
   };
