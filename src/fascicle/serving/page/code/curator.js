@@ -2,7 +2,8 @@
 
 import { chooseConcept } from "./concepts.js";
 import { button, counted, el, say } from "./dom.js";
-import { doubt, redoable, undoable } from "./decisions.js";
+import { bare, doubt, redoable, undoable } from "./decisions.js";
+import { guideline } from "./guidelines.js";
 import { Listing } from "./listing.js";
 import { pick } from "./picking.js";
 import { random } from "./queue.js";
@@ -93,7 +94,9 @@ export class Curator {
   /** @param {any} entry */
   async #fetch(entry) {
     try {
-      this.saving.put(entry, await service.curation.document(entry.id, entry.version));
+      const told = await service.curation.document(entry.id, entry.version);
+      entry.review = told.version === "" ? await service.curation.review(entry.id) : undefined;
+      this.saving.put(entry, told);
       Object.assign(entry, { away: false, failed: "" });
       this.store.update({ documents: this.store.documents });
     } catch (error) {
@@ -102,6 +105,37 @@ export class Curator {
     } finally {
       entry.loading = undefined;
     }
+  }
+
+  /** Shows the versions of the document side by side, or one's own again. */
+  async review() {
+    const { documents, current, curation, view } = this.store;
+    const entry = documents[current];
+    if (!this.on || !entry?.base || !curation.project) return say("Versions are kept in a project: fascicle serve --project FILE", 12);
+    if (view === "versions" || !entry.review) await this.#turnTo(entry, entry.review && entry.curators?.includes(curation.who) ? curation.who : "");
+    this.store.update({ view: view !== "versions" && entry.review ? "versions" : "text" });
+  }
+
+  /** Shows another version of a document. @param {any} entry @param {string} version */
+  async #turnTo(entry, version) {
+    const before = entry.version;
+    Object.assign(entry, { version, away: true });
+    await this.load(entry);
+    if (entry.failed) say(entry.failed, 12);
+    if (entry.failed) Object.assign(entry, { version: before, away: false, failed: "" });
+    this.store.update({ documents: this.store.documents });
+  }
+
+  /** Lets a curator change a version that they have finished. @param {string} who */
+  async reopen(who) {
+    const entry = this.store.documents[this.store.current];
+    await this.#attempt(async () => {
+      const { steps } = await service.curation.document(entry.id, who);
+      const step = { document: entry.id, id: random(), who: this.store.curation.who, version: who, finished: false };
+      await service.curation.step({ ...step, after: steps.at(-1)?.number ?? 0 });
+      await this.#turnTo(entry, "");
+      say(`${who} can change this version again.`);
+    });
   }
 
   /** @param {string} who @param {any[]} told */
@@ -168,9 +202,12 @@ export class Curator {
     }
   }
 
-  /** Saves a step about the document that is shown. @param {any} step */
+  /** Saves a step about the document that is shown, if this curator may. @param {any} step @returns {boolean} */
   save(step) {
-    this.saving.save(this.store.documents[this.store.current], step);
+    const entry = this.store.documents[this.store.current];
+    if (entry.review && this.store.curation.role === "curator") say("Reviewers decide about this version.");
+    else this.saving.save(entry, step);
+    return !(entry.review && this.store.curation.role === "curator");
   }
 
   /** @param {Shown | null} shown */
@@ -245,7 +282,7 @@ export class Curator {
       this.types().map((type) => ({
         value: type,
         title: type,
-        more: type === now ? "now" : "",
+        more: [type === now && "now", guideline(this.store, type).slice(0, 160)].filter(Boolean).join(" · "),
         hue: this.store.colours.of(type),
       })),
       { free: "Another type" },
@@ -385,11 +422,6 @@ const unsure = ({ native, beside = [], finished, uncertainty }) =>
   native.text && !finished
     ? (1000 / native.text.length) * native.mentions.reduce((sum, one, at) => sum + (beside[at]?.verdict ? 0 : doubt(one)), 0)
     : (uncertainty ?? 0);
-
-/** What is decided about a mention: where, which type, which concept. @param {import("./types.js").Mention} mention */
-function bare({ spans, type, links, attributes }) {
-  return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
-}
 
 /** Whether a decision is missing. @param {Shown} shown */
 const open = (shown) => !shown.verdict && !shown.agreed;

@@ -118,3 +118,8 @@ export function entropy(p) {
 /** How unsure a mention is: of itself, or of its concept. @param {Mention} mention */
 export const doubt = (mention) =>
   Math.max(entropy(mention.score), ...(mention.links ?? []).map((link) => entropy(link.score)));
+
+/** What is decided about a mention: where, which type, which concept. @param {import("./types.js").Mention} mention */
+export function bare({ spans, type, links, attributes }) {
+  return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
+}

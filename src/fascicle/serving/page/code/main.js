@@ -1,5 +1,6 @@
 /** Puts the parts of the page together. */
 
+import { showAgreement } from "./agreement.js";
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
@@ -21,6 +22,7 @@ import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { TextView } from "./text-view.js";
 import { nextTheme, theme } from "./theme.js";
+import { Versions } from "./versions.js";
 import { waiting } from "./waiting.js";
 
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -34,6 +36,7 @@ const marking = new Marking(store, view, curator);
 const search = new Search(store, view);
 const panel = new Panel(place("panel"), store, (shown) => curator.panel(shown));
 new Table(place("table"), store);
+const versions = new Versions(place("versions"), store, curator);
 documentList(place("documents"), store, curator);
 filters(place("filters"), store);
 start(place("start"), store, { annotate, open });
@@ -170,8 +173,8 @@ function heading() {
   if (!entry) return;
   if (!reading) return place("heading").replaceChildren(...state(entry, () => curator.load(entry)));
   const both = matchMedia("(min-width: 112rem)").matches;
-  place("text").hidden = store.view === "table" && !both;
-  place("table").hidden = store.view === "text" && !both;
+  const beside = store.view === "versions" ? "versions" : "table";
+  for (const view of ["text", "table", "versions"]) place(view).hidden = store.view !== view && !(both && ["text", beside].includes(view));
   place("reader").classList.toggle("both", both);
   place("text").classList.toggle("no-tags", !store.tags);
   const shown =
@@ -188,6 +191,7 @@ function heading() {
       { class: "row" },
       !both && toggle("Text", store.view === "text", () => store.update({ view: "text" })),
       !both && toggle("Table", store.view === "table", () => store.update({ view: "table" })),
+      curation?.on && curation.project && entry.base && toggle("Versions", store.view === "versions", () => curator.review()),
       toggle("Labels", store.tags, () => store.update({ tags: !store.tags })),
       documents.length > 1 &&
         button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),
@@ -264,6 +268,8 @@ function tools() {
           id: "curate",
           "aria-pressed": String(Boolean(curation.on)),
         }),
+      curation?.project && curation.role !== "curator" &&
+        button("Agreement", () => showAgreement().catch((error) => say(error.message, 12)), { class: "button tiny", id: "agreement" }),
       curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
       curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
       imports,
@@ -283,6 +289,7 @@ const table = keyTable({
   move,
   turn,
   anew,
+  versions,
   tools: {
     compare: () => compare(store),
     exporting: () => exporting(store, curator).catch((error) => say(error.message, 12)),

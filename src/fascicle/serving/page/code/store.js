@@ -49,7 +49,7 @@ export class Store {
   hiddenSides = new Set();
   /** The least score of a mention that is shown. */
   least = 0;
-  /** @type {"text" | "table"} */
+  /** @type {"text" | "table" | "versions"} */
   view = "text";
   /** Whether the panel is open. */
   panel = true;
