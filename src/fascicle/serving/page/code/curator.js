@@ -91,6 +91,12 @@ export class Curator {
     return (entry.loading ??= this.#fetch(entry));
   }
 
+  /** Fetches the next document, so that it is here when it is wanted. */
+  ahead() {
+    const { documents, current } = this.store;
+    if (this.on && !documents[current + 1]?.failed) this.load(documents[current + 1]);
+  }
+
   /** @param {any} entry */
   async #fetch(entry) {
     try {
@@ -306,7 +312,7 @@ export class Curator {
   /** Says that a document is done, and goes on with the next one; or that it is open again. */
   async finish() {
     const entry = this.store.documents[this.store.current];
-    if (!this.on || !entry?.base) return;
+    if (!this.on || !entry?.base) return say("The document is not here yet.");
     const left = entry.undecided ? ` ${counted(entry.undecided, "mention")} that nobody decided about will not be gold.` : "";
     this.save({ finished: !entry.finished });
     say(entry.finished ? `“${titleOf(entry)}” is finished.${left}` : `“${titleOf(entry)}” is open again.`);
@@ -333,7 +339,6 @@ export class Curator {
     this.store.settle();
     const { reading, visible } = this.store;
     if (reading && this.store.documents[this.store.current] === entry) this.store.update({ chosen: visible.find(open) ?? null });
-    this.load(this.store.documents[current + 1]); // so that the next one is here when it is wanted
   }
 
   /** Remarks on an item, or on the whole document. @param {string} item empty for the document @param {{note?: string, flagged?: boolean, skipped?: boolean}} said */

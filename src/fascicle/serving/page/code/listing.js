@@ -17,7 +17,7 @@ export class Listing {
 
   /** Lists the first documents that meet a filter. @param {{q?: string, show?: string, order?: string}} parts @param {any} [open] a document that is in the list anyway */
   async find(parts, open) {
-    const { q = "", show = "all", order = "added" } = { ...this.store.listing, ...parts };
+    const { q = "", show = "all", order = "added" } = { ...(this.store.listing && this.asked), ...parts };
     const asked = { q, show, order };
     this.asked = asked;
     const told = await service.curation.list({ ...asked, from: 0, most: PAGE });

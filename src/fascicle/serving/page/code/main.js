@@ -150,6 +150,7 @@ store.on(["documents", "current", "comparison"], () => {
       : null;
   store.update({ reading, same, chosen: again });
   if (!same) scrollTo({ top: 0 });
+  curator.ahead();
 });
 store.on(["reading", "hiddenTypes", "hiddenSources", "hiddenSides", "least"], () => {
   if (store.reading) store.update({ visible: store.reading.visible(store) });
