@@ -430,7 +430,7 @@ def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(o
 
 def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, shown: Standing) -> None:
     page = opened(document("address-a"), document("address b&c=😀#"), curator="Ada")
-    press(page, "k", "]", "j", "j", "j", "j")
+    press(page, "k", "]", "j", "j", "j")
     chosen = "document.querySelector('#panel h2')?.textContent"
     until(page, f"{chosen} === 'caffeine'")
     page.reload()
@@ -442,20 +442,3 @@ def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, sho
     (step,) = steps(shown, "address%20b%26c%3D%F0%9F%98%80%23")
     assert [edit["after"] for edit in step["edits"]] == [None]
     assert json.loads(step["edits"][0]["item"])[2] == [[TEXT.index("caffeine"), TEXT.index("caffeine") + 8]]
-
-
-def test_a_document_that_failed_to_load_is_loaded_when_it_is_chosen_again(opened: Opened, shown: Standing) -> None:
-    bodies = {"documents": [document("again-a"), document("again-b")], "who": "Ada"}
-    assert shown.ask("POST", "/v1/curation/documents", bodies).status == 200
-    page = opened(curator="Ada", fails="ERR_FAILED")
-    page.click("#resume")
-    page.wait_for_selector("#sheet .block", state="attached")
-    page.route("**/v1/curation/document?id=again-b", lambda route: route.abort())
-    row = page.locator("button.doc", has_text="again-b")
-    row.click()
-    until(page, "document.getElementById('status').textContent.includes('does not answer')")
-    page.unroute("**/v1/curation/document?id=again-b")
-    page.locator("button.doc", has_text="again-a").click()
-    row.click()
-    until(page, "document.querySelector('#sheet')?.textContent.includes('Aspirin')")
-    until(page, "document.querySelector('#heading h2').textContent.startsWith('again-b')")

@@ -163,6 +163,14 @@ def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> 
     page.click("#again")
     until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 203x')")
     tally(page, "0 of 1")
+    page.route("**/v1/curation/document?*", lambda route: route.abort())
+    page.locator(".doc", has_text="paper 206").click()
+    page.wait_for_selector("#again")
+    page.locator(".doc", has_text="paper 203").click()
+    tally(page, "0 of 1")
+    page.unroute("**/v1/curation/document?*")
+    page.locator(".doc", has_text="paper 206").click()  # chosen again, it is asked for again
+    until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 206x')")
 
 
 def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> None:

@@ -140,7 +140,7 @@ export const service = {
     async add(documents, who) {
       return (await post("v1/curation/documents", { documents, who })).json();
     },
-    /** One page of the list. @param {{q: string, show: string, order: string, from: number, most: number}} query */
+    /** One page of the list. @param {{q?: string, show?: string, order?: string, from?: number, most: number}} query */
     async list(query) {
       return (await ask("v1/curation/documents", { query })).json();
     },
