@@ -123,3 +123,6 @@ export const doubt = (mention) =>
 export function bare({ spans, type, links, attributes }) {
   return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
 }
+
+/** Whether a decision about a mention is missing. @param {{verdict?: string, agreed?: boolean}} shown */
+export const isOpen = (shown) => !shown.verdict && !shown.agreed;

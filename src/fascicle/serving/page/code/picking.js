@@ -1,6 +1,6 @@
 /** A dialog to choose one of several things by number, by click, or by writing another one. */
 
-import { button, dialog, el, name } from "./dom.js";
+import { dialog, el, name } from "./dom.js";
 
 /** @typedef {{value: any, title: string, more?: string, hue?: string}} Choice */
 
