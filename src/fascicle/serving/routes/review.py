@@ -15,12 +15,13 @@ from fascicle.core.codec import DocumentRecord
 from fascicle.serving.asked import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
-from fascicle.serving.curation.versions import REVIEWED, Versions
+from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
 from fascicle.serving.endpoint import Endpoint, Query
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.routes.curation import done, json_answer, needed
 from fascicle.serving.service import Service
 from fascicle.settings.project import Project
+from fascicle.settings.serving import NamedToken
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,20 +124,16 @@ def _item(item: Item, versions: Versions) -> Reviewed:
 async def agreement(request: Request, service: Service) -> Response:
     """Returns how far curators agree."""
     check_names(request, ())
-    project = _project(service)
-    return json_answer(await done(service, lambda store: agreed(store, project)))
+    project, who = _project(service), request.state.who
+    return json_answer(await done(service, lambda store: _agreed(store, project, who)))
 
 
-def agreed(store: Store, project: Project) -> Agreements:
-    """Measures the agreement of curators on the documents that they have finished.
-
-    Args:
-        store: of decisions.
-        project: of the curators.
-    """
+def _agreed(store: Store, project: Project, who: NamedToken) -> Agreements:
+    """Measures the agreement of curators on the documents that they have finished, of those that somebody may see."""
     from fascicle.evaluation.comparison.agreement import agreement, alphas  # few services are asked for it
 
-    found = [Versions(kept, project) for kept in store.documents()]
+    every = (Versions(kept, project) for kept in store.documents())
+    found = [one for one in every if sees_others(who, project, one.curators, one.done)]
     sides = {
         name: {one.document.id: one.done[name].gold for one in found if name in one.done} for name in project.curators
     }
