@@ -71,7 +71,7 @@ def until(page: Page, condition: str, given: Any = None) -> None:
 
     Playwright's own ``wait_for_function`` asks for ``eval`` in the page, which its policy rightly forbids.
     """
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not page.evaluate(condition, given):
         assert time.monotonic() < end, f"never true: {condition}, {given!r}"
         page.wait_for_timeout(50)

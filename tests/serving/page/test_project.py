@@ -124,7 +124,7 @@ def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> No
     for page in project.page(browser, "Rea"):
         show(page, "second")
         press(page, "r")
-        page.get_by_role("button", name="Open the version of Ben again").click()
+        page.get_by_role("button", name="Open again: the version of Ben").click()
         until(page, "document.querySelector('#status').textContent.includes('Ben can change')")
         page.wait_for_selector("text=not finished")
     assert project.ask("Ben", "GET", "/v1/curation/document?id=second").json["steps"][-1]["finished"] is False

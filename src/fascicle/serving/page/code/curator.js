@@ -22,23 +22,21 @@ export class Curator extends Session {
   /** @param {Shown | null} shown */
   accept(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, bare(shown.mention)) });
-    this.next();
+    if (this.save({ edits: this.#edits(shown, bare(shown.mention)) })) this.next();
   }
 
   /** @param {Shown | null} shown */
   reject(shown) {
     if (!this.#may(shown)) return;
-    this.save({ edits: this.#edits(shown, null) });
-    this.next();
+    if (this.save({ edits: this.#edits(shown, null) })) this.next();
   }
 
   /** Accepts what is shown and not decided yet, as one step. */
   acceptRest() {
     const rest = this.store.visible.filter(isOpen);
     if (!this.on || !rest.length) return;
-    this.save({ edits: rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) })) });
-    say(`${counted(rest.length, "mention")} accepted.`);
+    const edits = rest.map((shown) => ({ item: shown.item, after: bare(shown.mention) }));
+    if (this.save({ edits })) say(`${counted(rest.length, "mention")} accepted.`);
   }
 
   /** Concepts go with their type. @param {Shown | null} shown @param {Partial<import("./types.js").Mention>} parts */
@@ -115,16 +113,15 @@ export class Curator extends Session {
   /** Says that a document is done, and goes on with the next one; or that it is open again. */
   async finish() {
     const entry = this.store.documents[this.store.current];
-    if (!this.on || !entry?.base) return say("The document is not here yet.");
-    const left = entry.undecided ? ` ${counted(entry.undecided, "mention")} that nobody decided about will not be gold.` : "";
-    this.save({ finished: !entry.finished });
+    const left = entry?.undecided ? ` ${counted(entry.undecided, "mention")} that nobody decided about will not be gold.` : "";
+    if (!this.on || !this.save({ finished: !entry.finished })) return;
     say(entry.finished ? `“${titleOf(entry)}” is finished.${left}` : `“${titleOf(entry)}” is open again.`);
     if (entry.finished) await this.goOn();
   }
 
   /** Remarks on an item, or on the whole document. @param {string} item empty for the document @param {{note?: string, flagged?: boolean, skipped?: boolean}} said */
   remark(item, said) {
-    if (this.on && this.store.documents[this.store.current]?.base) this.save({ remark: { item, ...said } });
+    if (this.on) this.save({ remark: { item, ...said } });
   }
 
   /** Flags a mention, or the whole document; or takes the flag away. @param {Shown | null} shown */
@@ -143,7 +140,6 @@ export class Curator extends Session {
   /** Leaves a document for later, and goes on with the next one; or takes it again. */
   async skip() {
     const entry = this.store.documents[this.store.current];
-    if (!this.on || !entry?.base) return;
     this.remark("", { skipped: !entry.skipped });
     if (entry.skipped) await this.goOn();
   }
@@ -162,8 +158,7 @@ export class Curator extends Session {
     const entry = this.store.documents[this.store.current];
     const step = this.on && entry?.base && which([...entry.steps, ...entry.pending], this.store.curation.who);
     if (!step) return say(nothing);
-    this.save({ undoes: step.number });
-    say(done);
+    if (this.save({ undoes: step.number })) say(done);
   }
 
   /** The shown mention that is least sure and not decided. */

@@ -87,7 +87,7 @@ function decisions(said, { documents, total }) {
           finished: finished.checked ? "true" : "",
         });
         download(name || "curation", blob);
-        tell(said, taken().length, lost);
+        tell(said, finished.checked ? taken().length : total, lost);
       } catch (error) {
         said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
       }

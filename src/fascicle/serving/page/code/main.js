@@ -174,8 +174,9 @@ function heading() {
   if (!entry) return;
   if (!reading) return place("heading").replaceChildren(...state(entry, () => curator.load(entry)));
   const both = matchMedia("(min-width: 112rem)").matches;
-  const beside = store.view === "versions" ? "versions" : "table";
-  for (const view of ["text", "table", "versions"]) place(view).hidden = store.view !== view && !(both && ["text", beside].includes(view));
+  const shows = store.view === "versions" && !entry.review ? "text" : store.view;
+  const beside = shows === "versions" ? "versions" : "table";
+  for (const each of ["text", "table", "versions"]) place(each).hidden = shows !== each && !(both && ["text", beside].includes(each));
   place("reader").classList.toggle("both", both);
   place("text").classList.toggle("no-tags", !store.tags);
   const shown =
@@ -190,9 +191,9 @@ function heading() {
     el(
       "div",
       { class: "row" },
-      !both && toggle("Text", store.view === "text", () => store.update({ view: "text" })),
-      !both && toggle("Table", store.view === "table", () => store.update({ view: "table" })),
-      curation?.on && curation.project && entry.base && toggle("Versions", store.view === "versions", () => curator.review()),
+      !both && toggle("Text", shows === "text", () => store.update({ view: "text" })),
+      !both && toggle("Table", shows === "table", () => store.update({ view: "table" })),
+      curation?.on && curation.project && entry.base && toggle("Versions", shows === "versions", () => curator.review()),
       toggle("Labels", store.tags, () => store.update({ tags: !store.tags })),
       documents.length > 1 &&
         button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),

@@ -54,10 +54,14 @@ function tags(closing, hue) {
   for (const shown of closing)
     said.set(`${tagOf(shown)} ${shown.verdict}`, [...(said.get(`${tagOf(shown)} ${shown.verdict}`) ?? []), shown]);
   return [...said.values()].map(([shown, ...more]) =>
-    el("span", {
-      class: `tag ${hue(shown.type)} ${shown.verdict ?? ""}`,
-      "data-name": more.length ? `${tagOf(shown)} ×${more.length + 1}` : tagOf(shown),
-    }),
+    el(
+      "span",
+      { class: isRight(shown.words) ? "beside right" : "beside" },
+      el("span", {
+        class: `tag ${hue(shown.type)} ${shown.verdict ?? ""}`,
+        "data-name": more.length ? `${tagOf(shown)} ×${more.length + 1}` : tagOf(shown),
+      }),
+    ),
   );
 }
 

@@ -77,7 +77,7 @@ export class Queue {
         this.#saved(step, await this.send(step));
       } catch (error) {
         if (isPassing(error)) {
-          this.#wait(error.message);
+          this.#wait(step, error.message);
           break;
         }
         step.refused = error.message;
@@ -86,7 +86,6 @@ export class Queue {
       this.changed(step, step.refused ?? "");
     }
     this.running = undefined;
-    if (this.broken) this.changed(this.steps[0], this.broken);
   }
 
   /** @param {Waiting} step @param {number} number */
@@ -99,9 +98,11 @@ export class Queue {
     [this.broken, this.pause] = ["", 1];
   }
 
-  /** @param {string} why */
-  #wait(why) {
+  /** Tries again later. @param {Waiting} step @param {string} why is said once */
+  #wait(step, why) {
+    const known = Boolean(this.broken);
     this.broken = why;
+    this.changed(step, known ? "" : why);
     this.timer = setTimeout(() => this.flush(), this.pause * 1000);
     this.pause = Math.min(LONGEST, this.pause * 2);
   }

@@ -14,16 +14,16 @@ const LONGEST = 2000; // characters of a note, as the service has it
  */
 export function remarkOf(what, remark = {}, change, keys = ["Shift F", "Shift L"]) {
   const { note = "", flagged = false } = remark;
-  const act = (words, key, does, more) =>
-    button(words, does, { class: "button tiny", "data-keep": `${words} ${what}`, "aria-label": `${words} ${what}`, ...more });
-  const key = (letter) => el("kbd", { text: letter, "aria-hidden": "true" });
-  const flag = act("Flag", keys[0], () => change({ flagged: !flagged }), { "aria-pressed": String(flagged) });
-  const write = act("Note", keys[1], async () => {
+  const act = (words, does, more) =>
+    button(words, does, { class: "button tiny", "data-keep": `${words} ${what}`, ...more });
+  const rest = (letter) => [el("span", { class: "unseen", text: ` ${what}` }), el("kbd", { text: letter, "aria-hidden": "true" })];
+  const flag = act("Flag", () => change({ flagged: !flagged }), { "aria-pressed": String(flagged) });
+  const write = act("Note", async () => {
     const said = await askNote(what, note);
     if (said !== undefined) change({ note: said });
   });
-  flag.append(key(keys[0]));
-  write.append(key(keys[1]));
+  flag.append(...rest(keys[0]));
+  write.append(...rest(keys[1]));
   return el(
     "div",
     { class: "row remark" },

@@ -79,10 +79,10 @@ export class Session {
     say("The documents are in order: the least sure first.");
   }
 
-  /** Fetches a document of which only the id is here. @param {any} entry */
-  load(entry) {
+  /** Fetches a document that is not here. @param {any} entry @param {string | null} [version] of it; at first the own one */
+  load(entry, version = entry?.version) {
     if (!entry?.away) return undefined;
-    return (entry.loading ??= this.#fetch(entry));
+    return (entry.loading ??= this.#fetch(entry, version));
   }
 
   /** Fetches the next document, so that it is here when it is wanted. */
@@ -91,10 +91,11 @@ export class Session {
     if (this.on && !documents[current + 1]?.failed) this.load(documents[current + 1]);
   }
 
-  /** @param {any} entry */
-  async #fetch(entry) {
+  /** @param {any} entry @param {string | null | undefined} version */
+  async #fetch(entry, version) {
     try {
-      const told = await service.curation.document(entry.id, entry.version);
+      const told = await service.curation.document(entry.id, version);
+      entry.own ??= told.version;
       entry.review = told.version === "" ? await service.curation.review(entry.id) : undefined;
       this.saving.put(entry, told);
       Object.assign(entry, { away: false, failed: "" });
@@ -112,17 +113,19 @@ export class Session {
     const { documents, current, curation, view } = this.store;
     const entry = documents[current];
     if (!this.on || !entry?.base || !curation.project) return say("Versions are kept in a project: fascicle serve --project FILE", 12);
-    if (view === "versions" || !entry.review) await this.#turnTo(entry, entry.review && entry.curators?.includes(curation.who) ? curation.who : "");
+    if (view === "versions" || !entry.review) await this.#turnTo(entry, entry.review ? entry.own : "");
     this.store.update({ view: view !== "versions" && entry.review ? "versions" : "text" });
   }
 
   /** Shows another version of a document. @param {any} entry @param {string} version */
   async #turnTo(entry, version) {
-    const before = entry.version;
-    Object.assign(entry, { version, away: true });
-    await this.load(entry);
-    if (entry.failed) say(entry.failed, 12);
-    if (entry.failed) Object.assign(entry, { version: before, away: false, failed: "" });
+    entry.away = true;
+    const loads = this.load(entry, version);
+    this.store.update({ documents: this.store.documents });
+    await loads;
+    if (!entry.failed) return;
+    say(entry.failed, 12);
+    Object.assign(entry, { away: false, failed: "" });
     this.store.update({ documents: this.store.documents });
   }
 
@@ -199,9 +202,11 @@ export class Session {
   /** Saves a step about the document that is shown, if this curator may. @param {any} step @returns {boolean} */
   save(step) {
     const entry = this.store.documents[this.store.current];
-    if (entry.review && this.store.curation.role === "curator") say("Reviewers decide about this version.");
-    else this.saving.save(entry, step);
-    return !(entry.review && this.store.curation.role === "curator");
+    const here = entry.base && !entry.away;
+    const may = here && !(entry.review && this.store.curation.role === "curator");
+    if (may) this.saving.save(entry, step);
+    else say(here ? "Reviewers decide about this version." : "The document is not here yet.");
+    return may;
   }
 
   /** Shows the next document that is not done, if there is one. */

@@ -105,7 +105,7 @@ export class Versions {
       name(who),
       el("kbd", { text: String(number + 1), "aria-hidden": "true" }),
       !finished && el("span", { class: "soft small", text: skipped ? " skipped" : " not finished" }),
-      again && button("Open again", () => this.curator.reopen(who), { class: "button quiet tiny", "aria-label": `Open the version of ${who} again` }),
+      again && button("Open again", () => this.curator.reopen(who), { class: "button quiet tiny", "aria-label": `Open again: the version of ${who}` }),
     );
   }
 
