@@ -42,7 +42,17 @@ ROOMS: dict[str, set[str]] = {
     "pipeline.scale": {"core", "pipeline.running", "pipeline.workers"},  # the only room that imports Ray
     "training": {"core", "text", "formats", "terms", "runtime", "models", "loading", "evaluation", "pipeline.workers"},
     "training.labelling": {"core", "text", "formats", "terms", "runtime", "evaluation"},
-    "serving": {"core", "text", "formats", "terms", "linking", "runtime.places", "loading", "pipeline"},  # speaks HTTP
+    "serving": {  # speaks HTTP
+        "core",
+        "text",
+        "formats",
+        "terms",
+        "linking",
+        "runtime.places",
+        "loading",
+        "evaluation.comparison",
+        "pipeline",
+    },
     "serving.client": {"core", "serving.records", "serving.messages"},  # what a service answers
     "annotation": {"core", "text", "formats"},
     "interop": {"core", "text", "loading"},  # components of other tools

@@ -18,10 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 import fascicle
 from fascicle.core import codec
@@ -54,39 +57,72 @@ select = "last"
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """What is curated, and how much of it.
+
+    Attributes:
+        train: gold of which the pool is drawn.
+        dev: gold on which is measured.
+        pool: documents of the pool.
+        points: documents that are curated, and epochs.
+        also: what else is measured at a point, of its folder and its gold.
+    """
+
+    train: Sequence[Document]
+    dev: Sequence[Document]
+    pool: int = POOL
+    points: Sequence[tuple[int, int]] = POINTS
+    also: Callable[[Path, Sequence[Document]], dict[str, float]] = lambda folder, known: {}
+
+
 def main() -> None:
     """Measures seed after seed, as long as there is time, and writes ``results/curation-curve.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--minutes", type=float, default=20.0, help="of one core, after which no seed begins")
     args = parser.parse_args()
-    path = RESULTS / f"{RESULT}.json"
+    measure(RESULT, Loop(train=corpus("train"), dev=corpus("dev")), seeds=args.seeds, minutes=args.minutes)
+
+
+def measure(name: str, loop: Loop, *, seeds: Sequence[int], minutes: float) -> None:
+    """Measures seed after seed, as long as there is time, and writes a file of results.
+
+    Args:
+        name: of the file.
+        loop: what is curated.
+        seeds: those that the file has already are left out.
+        minutes: of one core, after which no seed begins.
+    """
+    path = RESULTS / f"{name}.json"
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    for seed in args.seeds:
-        if any(row["seed"] == seed for row in rows) or _core_minutes() > args.minutes:
+    for seed in seeds:
+        if any(row["seed"] == seed for row in rows) or _core_minutes() > minutes:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            rows += curves(Path(folder), seed)
-        write_result(RESULT, {"pool": POOL, "points": POINTS, "core_minutes": _core_minutes(), "rows": rows})
+            rows += curves(Path(folder), seed, loop)
+        facts = {"pool": loop.pool, "points": loop.points, "core_minutes": _core_minutes()}
+        write_result(name, {**facts, "rows": rows})
 
 
-def curves(place: Path, seed: int) -> list[dict[str, Any]]:
+def curves(place: Path, seed: int, loop: Loop) -> list[dict[str, Any]]:
     """Both arms of one seed.
 
     Args:
         place: an empty folder.
         seed: of the draws and of the trainings.
+        loop: what is curated.
     """
     draw = random.Random(seed)
-    gold = {one.id: one for one in draw.sample(corpus("train"), POOL)}
-    _write(place / "dev.jsonl", corpus("dev"))
-    first = draw.sample(sorted(gold), POINTS[0][0])
+    gold = {one.id: one for one in draw.sample(loop.train, loop.pool)}
+    write_documents(place / "dev.jsonl", loop.dev)
+    first = draw.sample(sorted(gold), loop.points[0][0])
     start = curate(place / "start", [_bare(gold[name]) for name in sorted(gold)], gold, first)
-    model, f1 = train(place / "start", start, seed=seed, epochs=POINTS[0][1])
+    model, f1 = train(place / "start", start, seed=seed, epochs=loop.points[0][1])
     rows = []
     for arm in ARMS:
-        known, now, found = start, model, f1
-        for at, (count, epochs) in enumerate(POINTS):
+        known, now, found, folder = start, model, f1, place / "start"
+        for at, (count, epochs) in enumerate(loop.points):
             if at:
                 folder = place / f"{arm}-{count}"
                 known = known + more(folder, gold, known, now, count=count, draw=draw if arm == "random" else None)
@@ -94,7 +130,7 @@ def curves(place: Path, seed: int) -> list[dict[str, Any]]:
             size = sum(len(one.text) for one in known)
             mentions = sum(len(one.mentions) for one in known)
             row = {"seed": seed, "arm": arm, "documents": len(known), "characters": size, "mentions": mentions}
-            rows.append({**row, "f1": found})
+            rows.append({**row, "f1": found, **loop.also(folder, known)})
             sys.stdout.write(f"{rows[-1]}\n")
             sys.stdout.flush()
     return rows
@@ -161,7 +197,7 @@ def curate(
     (folder / "exported.jsonl").write_bytes(exported)
     made = list(read(folder / "exported.jsonl"))
     for one in made:  # nothing that the curator knew is lost on the way
-        if {m.key for m in one.mentions} != {m.key for m in gold[one.id].mentions}:
+        if {(m.key, m.links) for m in one.mentions} != {(m.key, m.links) for m in gold[one.id].mentions}:
             raise AssertionError(f"the export of {one.id} is not what the curator decided")
     if sorted(one.id for one in made) != sorted(chosen):
         raise AssertionError("other documents were exported than were finished")
@@ -185,11 +221,11 @@ def decide(client: fascicle.Client, document: Document, gold: Document) -> None:
 
 def train(folder: Path, gold: Sequence[Document], *, seed: int, epochs: int) -> tuple[Path, float]:
     """A model of all gold so far, and its F1 on dev."""
-    _write(folder / "gold.jsonl", gold)
+    write_documents(folder / "gold.jsonl", gold)
     (folder / "dev.jsonl").write_bytes((folder.parent / "dev.jsonl").read_bytes())
     (folder / "recipe.toml").write_text(RECIPE.format(seed=seed, epochs=epochs), encoding="utf-8")
-    _fascicle("train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1")
-    _fascicle("export", str(folder / "run"), "-o", str(folder / "model"))
+    run("train", str(folder / "recipe.toml"), "-o", str(folder / "run"), "--threads", "1")
+    run("export", str(folder / "run"), "-o", str(folder / "model"))
     lines = (folder / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     return folder / "model", float(json.loads(lines[-1])["dev"]["micro"]["f1"])
 
@@ -224,14 +260,16 @@ def served(model: str, decisions: Path) -> Iterator[fascicle.Client]:
 
 
 def _after(mention: Mention) -> dict[str, Any]:
-    return {"spans": mention.spans, "type": mention.type}
+    links = {"links": msgspec.to_builtins(mention.links)} if mention.links else {}
+    return {"spans": mention.spans, "type": mention.type, **links}
 
 
 def _bare(document: Document) -> Document:
     return document.having(mentions=())
 
 
-def _write(path: Path, documents: Sequence[Document]) -> None:
+def write_documents(path: Path, documents: Sequence[Document]) -> None:
+    """Writes documents in the native format."""
     path.write_bytes(b"".join(codec.encode(one) + b"\n" for one in documents))
 
 
@@ -243,10 +281,12 @@ def _get(client: fascicle.Client, path: str, **params: str) -> Any:
     return json.loads(client.call(Call(method="GET", path=path, params=params)))
 
 
-def _fascicle(*words: str) -> None:
+def run(*words: str) -> str:
+    """What a command prints."""
     done = subprocess.run([sys.executable, "-m", "fascicle", *words], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
+    return done.stdout
 
 
 def _core_minutes() -> float:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.strategies import TEXT, Corpus, corpora, sides
 
@@ -156,9 +157,9 @@ def test_mentions_without_words_are_counted() -> None:
     assert (found.all_mentions.first, found.any_mark.first) == (1, 0)
 
 
-def by_krippendorff(values: Sequence[Sequence[bool]]) -> float:
+def by_krippendorff(values: Sequence[Sequence[float]]) -> float:
     krippendorff = pytest.importorskip("krippendorff")
-    if len({value for side in values for value in side}) < 2:
+    if len({value for side in values for value in side if value == value}) < 2:
         return math.nan  # it refuses a single value
     return float(krippendorff.alpha(np.array(values, dtype=float), level_of_measurement="nominal"))
 
@@ -192,6 +193,26 @@ def test_alpha_of_three_and_four_sides_is_that_of_an_independent_library(corpus:
                 for side in labels
             ]
             check(alpha, by_krippendorff(values))
+
+
+@given(corpora(), corpora(), st.data())
+def test_alpha_leaves_out_who_does_not_have_a_document(corpus: Corpus, other: Corpus, data: st.DataObject) -> None:
+    count = min(len(corpus), len(other))
+    assume(count)
+    together = [(*corpus[at], *other[at]) for at in range(count)]
+    there = [data.draw(st.sets(st.integers(0, 3), min_size=2)) for _ in together]
+    documents = [Document(id=str(at), text=TEXT) for at in range(count)]
+    layers = [{str(at): several[side] for at, several in enumerate(together) if side in there[at]} for side in range(4)]
+    for type_, alpha in alphas(documents, layers, resamples=20).items():
+        values = [
+            [
+                (bool(label) if type_ is None else type_ in label.split("+")) if side in there[at] else math.nan
+                for at, several in enumerate(together)
+                for label in types_of_words(several[side])
+            ]
+            for side in range(4)
+        ]
+        check(alpha, by_krippendorff(values))
 
 
 def test_alpha_has_an_interval_over_documents() -> None:

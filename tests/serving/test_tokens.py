@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.serving import tokens
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import NamedToken, ServeSettings, hash_of
 
@@ -22,6 +23,25 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
     assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_of(one) for name, one in made.items()}
     assert len(set(made.values())) == 2
     assert all(len(one) == 64 for one in made.values())
+
+
+def test_a_change_beside_another_is_refused_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "tokens.json"
+    add_token(place, "Ada")
+    write = tokens._write
+
+    def write_late(path: Path, made: tuple[NamedToken, ...]) -> None:
+        for one in (lambda: add_token(place, "Cy"), lambda: withdraw_token(place, "Ada")):
+            with pytest.raises(OutputError, match="another command"):
+                one()
+        write(path, made)
+
+    monkeypatch.setattr(tokens, "_write", write_late)
+    add_token(place, "Ben")
+    monkeypatch.undo()
+    assert [one.name for one in read_tokens(place)] == ["Ada", "Ben"]
+    add_token(place, "Cy")
+    assert [one.name for one in withdraw_token(place, "Ada")] == ["Ben", "Cy"]
 
 
 def test_names_are_unique_and_plain(tmp_path: Path) -> None:

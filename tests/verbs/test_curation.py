@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.serving.curation.store import Store
+from fascicle.core.mention import Link
+from fascicle.formats.files import read
+from fascicle.serving.curation.decisions import After, Edit
+from fascicle.serving.curation.store import GivenStep, Store
+from fascicle.serving.curation.versions import Versions
+from fascicle.settings.project import Project
 
 
 @pytest.fixture
@@ -21,6 +28,54 @@ def decisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store.add([Document(id=name, text="Aspirin helps.") for name in ("one", "two", "three")], "Ada")
     store.close()
     return tmp_path / "decisions.sqlite"
+
+
+PROJECT = Project(curators=("Ada", "Ben"))
+
+
+def decide(who: str, *types: str, version: str | None = None) -> None:
+    """Says what the first word of the document one is, and that it is finished."""
+    with closing(Store.open("decisions.sqlite")) as store:
+        for step in ({"edits": tuple(edit(one) for one in types)}, {"finished": True}):
+            shown = Versions(store.document("one"), PROJECT).shown(who if version is None else version)
+            after = shown.steps[-1].number if shown.steps else 0
+            if step.get("edits") != ():
+                new = GivenStep(document="one", id=token_hex(16), who=who, after=after, version=version, **step)
+                store.save(new, lambda kept, new, shown=shown: shown)
+
+
+def edit(name: str) -> Edit:
+    links = (Link(id="D1", ontology="MESH", curie="MESH:D1"),)
+    return Edit(item=f"added-{name}", after=After(spans=((0, 7),), type=name, links=links))
+
+
+def test_gold_that_trains_is_exported(cli: Callable[..., Any], decisions: Path) -> None:
+    Path("project.toml").write_text('curators = ["Ada", "Ben"]')
+    decide("Ada", "Chemical", "Drug")
+    export = ("curation", "export", decisions, "--json", "--overwrite", "-o", "gold.jsonl")
+    shared = json.loads(cli(*export).out)
+    assert (shared["documents"], shared["mentions"], shared["left"]) == (1, 2, 2)
+    assert [mention.links[0].curie for one in read("gold.jsonl") for mention in one.mentions] == ["MESH:D1"] * 2
+    decide("Ben", "Chemical")
+    found = cli(*export, "--project", "project.toml")
+    assert json.loads(found.out)["documents"] == 0
+    assert "3 documents" in found.err
+    found = cli(*export, "--project", "project.toml", "--unfinished")
+    assert (json.loads(found.out)["mentions"], json.loads(found.out)["undecided"]) == (1, 1)
+    assert json.loads(cli(*export, "--project", "project.toml", "--version", "Ada").out)["mentions"] == 2
+    decide("Rita", version="")
+    assert json.loads(cli(*export, "--project", "project.toml").out)["mentions"] == 1
+    assert json.loads(cli("evaluate", "gold.jsonl", "gold.jsonl", "--json").out)["micro"]["f1"] == 1
+    for wrong in (("--version", "Eve"), ("--project", "none.toml"), ("--version", "Ada", "--project", "gold.jsonl")):
+        assert cli(*export, *wrong).code == 2
+
+
+def test_damaged_documents_are_not_exported(cli: Callable[..., Any], decisions: Path) -> None:
+    damage(decisions)
+    found = cli("curation", "export", decisions, "-o", "gold.jsonl", "--unfinished", "--json")
+    assert (found.code, json.loads(found.out)["documents"]) == (3, 2)
+    assert [one.id for one in read("gold.jsonl")] == ["one", "three"]
+    assert cli("curation", "export", decisions, "-o", "gold.jsonl").code == 2
 
 
 def damage(place: Path) -> None:

@@ -15,6 +15,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
+from fascicle.serving.curation.listing import Made
 from fascicle.serving.curation.store import Store
 from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
@@ -38,6 +39,7 @@ class Service:
         jobs: files that are annotated in the background.
         files: the worker that reads and writes files, which come from anywhere.
         curation: decisions of curators, if they are kept.
+        listed: what is known of their documents, see `fascicle.serving.curation.listing`.
     """
 
     def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
@@ -47,7 +49,12 @@ class Service:
             pipelines: by the names under which they are served: functions that open them, for workers in processes of
                 their own, which they must reach by pickling; or open pipelines, which are run in this process.
             settings: limits of the service.
+
+        Raises:
+            UsageError: a project without a file of decisions, or without named tokens.
         """
+        if settings.project is not None and (settings.tokens is None or not settings.curation):
+            raise UsageError("a project needs a file of decisions and named tokens; give --curation and --tokens")
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
@@ -62,6 +69,7 @@ class Service:
         reader = partial(ProcessWorker, FileWork, Limits(memory=2_048), longest=settings.seconds)
         self.files = Pool(reader, workers=1, batch=1, queue=settings.queue)
         self.curation: Store | None = None
+        self.listed: Made = {}
 
     def start(self) -> None:
         """Starts all workers; returns when each pipeline is open.

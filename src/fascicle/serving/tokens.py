@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from fascicle.core.files import locks
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.settings.serving import NamedToken, Role, hash_of
 
 _NAME: Final = re.compile(r"[\w.@+-](?:[\w.@+ -]{0,98}[\w.@+-])?")
@@ -60,16 +62,17 @@ def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -
     Raises:
         UsageError: a name that is not allowed, or that has a token already.
         InputError: the file cannot be read.
-        OutputError: it cannot be written.
+        OutputError: it cannot be written, or another command changes it.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(f"the name {name[:100]!r} is not allowed; give 1 to 100 letters, digits, blanks and .@+-_")
-    tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
-    if name in {one.name for one in tokens}:
-        raise UsageError(f"{name!r} has a token already; withdraw it first, or give another name")
     token = secrets.token_hex(32)
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_of(token), made=made)))
+    with _alone(path):
+        tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
+        if name in {one.name for one in tokens}:
+            raise UsageError(f"{name!r} has a token already; withdraw it first, or give another name")
+        _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_of(token), made=made)))
     return token
 
 
@@ -79,15 +82,35 @@ def withdraw_token(path: str | os.PathLike[str], name: str) -> tuple[NamedToken,
     Raises:
         UsageError: nobody of this name has a token.
         InputError: the file cannot be read.
-        OutputError: it cannot be written.
+        OutputError: it cannot be written, or another command changes it.
     """
-    tokens = read_tokens(path)
-    left = tuple(one for one in tokens if one.name != name)
-    if len(left) == len(tokens):
-        known = ", ".join(one.name for one in tokens) or "nobody"
-        raise UsageError(f"{name[:100]!r} has no token in {path}; {known} has one")
-    _write(path, left)
+    with _alone(path):
+        tokens = read_tokens(path)
+        left = tuple(one for one in tokens if one.name != name)
+        if len(left) == len(tokens):
+            known = ", ".join(one.name for one in tokens) or "nobody"
+            raise UsageError(f"{name[:100]!r} has no token in {path}; {known} has one")
+        _write(path, left)
     return left
+
+
+@contextmanager
+def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Keeps other commands from changing a file of tokens during the block, by a lock in a file beside it.
+
+    Raises:
+        OutputError: another command changes it, or no file can be made beside it.
+    """
+    place = Path(path).expanduser()
+    beside = place.with_name(f".{place.name}.lock")
+    try:
+        stream = beside.open("ab")
+    except OSError as error:
+        raise OutputError(f"{beside} cannot be written ({error.strerror})", file=str(beside)) from None
+    with stream:
+        refusal = OutputError(f"another command changes {path} now; give this one again", file=str(path))
+        locks.lock(stream, refusal=refusal)
+        yield
 
 
 def _write(path: str | os.PathLike[str], tokens: tuple[NamedToken, ...]) -> None:

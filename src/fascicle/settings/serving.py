@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from fascicle.errors import UsageError
+from fascicle.settings.project import Project
 
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # host names of the local machine
 _LEAST_TOKEN: Final = 16  # least number of characters
@@ -73,6 +74,7 @@ class ServeSettings:
         hosts: names of the service, as clients write them; empty for any. By default any with a token, and without one
             those of this machine, so that no page elsewhere can reach the service by a name of its own.
         curation: path of the file that keeps decisions of curators; empty for none.
+        project: of several curators, which needs such a file and named tokens; ``None`` for decisions that are shared.
         page: whether the page is there.
         open_page: whether the files of the page are there without the token.
     """
@@ -98,6 +100,7 @@ class ServeSettings:
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] | None = None
     curation: str = ""
+    project: Project | None = None
     page: bool = True
     open_page: bool = False
 

@@ -1,4 +1,4 @@
-"""Command ``fascicle curation``: checks, repairs and copies the file in which a service keeps decisions."""
+"""Command ``fascicle curation``: checks, repairs, copies and exports the file in which a service keeps decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from fascicle.core.wording import counted
-from fascicle.serving.curation.upkeep import Verified, backup, repair, verify
+from fascicle.serving.curation.upkeep import Verified, backup, export, repair, verify
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option, reads, writes
 
@@ -57,6 +57,26 @@ class Backup(Verify, Overwrite):
     output: str = option("-o --output FILE", writes, required=True)
 
 
+class Export(Verify, Overwrite):
+    """Write the gold of finished documents, to train a model and to fit a linker; a service may have the file open.
+
+    In Python: ``fascicle.serving.curation.upkeep.export("decisions.sqlite", "gold.jsonl")``
+
+    Attributes:
+        path: of decisions.
+        output: the new file; its suffix names the format.
+        project: settings of the project; then what reviewers decided, or else what all curators agree on.
+        version: of this curator, instead.
+        unfinished: documents too that are not finished.
+        json: print the account as JSON.
+    """
+
+    output: str = option("-o --output FILE", writes, required=True)
+    project: str | None = option("--project FILE", reads)
+    version: str = option("--version CURATOR", default="")
+    unfinished: bool = option("--unfinished")
+
+
 def _tell(found: Verified, place: str, *, as_json: bool) -> int:
     """Prints an account; returns the exit code, which is 3 if something is damaged."""
     if as_json:
@@ -84,4 +104,24 @@ def _run_backup(args: Backup) -> int:
     return _tell(called(backup, args), args.output, as_json=args.json)
 
 
-COMMANDS = {"verify": (Verify, _run_verify), "repair": (Repair, _run_repair), "backup": (Backup, _run_backup)}
+def _run_export(args: Export) -> int:
+    """Writes gold; returns the exit code, which is 3 if the file is damaged."""
+    found = called(export, args)
+    if args.json:
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    for line in (*(f"damaged: {one}" for one in found.damages[:_SHOWN]), *found.losses):
+        say(line)
+    if found.left:
+        say(f"left out: {counted(found.left, 'document')} not finished, or without agreement of all curators")
+    if found.undecided:
+        say(f"not written: {counted(found.undecided, 'mention')} without a decision")
+    say(f"{args.output}: {counted(found.documents, 'document')} with {counted(found.mentions, 'mention')}")
+    return 3 if found.damages else 0
+
+
+COMMANDS = {
+    "verify": (Verify, _run_verify),
+    "repair": (Repair, _run_repair),
+    "backup": (Backup, _run_backup),
+    "export": (Export, _run_export),
+}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
+from fascicle.settings.project import read_project
 from fascicle.settings.recognition import Case
 from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings
 from fascicle.verbs.console import needs_extra
@@ -149,6 +150,7 @@ class Options:
         jobs: keeps jobs, so that the next service goes on with them.
         origin: of pages that may use it.
         curation: keep decisions of curators in this file (SQLite).
+        project: of several curators, each with a version of every document; needs --curation and --tokens.
         page: without the page.
         open_page: give the files of the page without the token.
     """
@@ -168,13 +170,21 @@ class Options:
     jobs: str | None = option("--jobs FOLDER", fills)
     origin: list[str] = option("--origin URL ...")
     curation: str | None = option("--curation FILE", fills)
+    project: str | None = option("--project FILE", reads)
     page: bool = option("--no-page", action="store_false")
     open_page: bool = option("--open-page")
 
 
 def run(args: Options) -> int:
     """Runs the service; returns the exit code."""
-    settings = called(ServeSettings, args, jobs=_DEFAULTS.jobs, jobs_folder=args.jobs or "", origins=tuple(args.origin))
+    settings = called(
+        ServeSettings,
+        args,
+        jobs=_DEFAULTS.jobs,
+        jobs_folder=args.jobs or "",
+        origins=tuple(args.origin),
+        project=read_project(args.project) if args.project else None,
+    )
     if args.demo:
         say(
             "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "

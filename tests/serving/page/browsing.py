@@ -4,13 +4,57 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from standing import Standing
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 Opened = Callable[..., "Page"]
+
+
+def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
+    """Opens the page; at the end nothing but the service was asked, and nothing was complained of."""
+    contexts, asked, said = [], [], []
+
+    def open_page(
+        *documents: dict[str, Any],
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        curator: str = "",
+        fails: str = "-",
+        token: str = "",
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        if token:
+            context.add_init_script(f"sessionStorage.setItem('fascicle-token', {token!r})")
+        page = context.new_page()
+        page.set_default_timeout(120_000)  # of milliseconds; how long a page takes depends on who else is at work
+        page.on("request", lambda request: asked.append(request.url))
+        # A browser complains of each answer that is no success; tests name those that they want.
+        page.on("console", lambda message: None if fails in message.text else said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(f"http://127.0.0.1:{service.port}/")
+        page.wait_for_selector("#pipelines option", state="attached")
+        if curator:
+            page.evaluate("name => localStorage.setItem('fascicle-curator', name)", curator)
+        if documents:
+            load(page, *documents)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    here = f"http://127.0.0.1:{service.port}/"
+    assert [url for url in asked if not url.startswith((here, "blob:"))] == []
+    assert said == []
 
 
 def load(page: Page, *documents: dict[str, Any]) -> None:
@@ -31,3 +75,46 @@ def until(page: Page, condition: str, given: Any = None) -> None:
     while not page.evaluate(condition, given):
         assert time.monotonic() < end, f"never true: {condition}, {given!r}"
         page.wait_for_timeout(50)
+
+
+def press(page: Page, *keys: str) -> None:
+    """Presses keys one after the other, each when the page has shown what the one before did."""
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(150)
+
+
+def tally(page: Page, wanted: str) -> None:
+    """Waits until so many mentions are decided, and all decisions are saved."""
+    until(page, "wanted => document.querySelector('.tally')?.textContent.startsWith(wanted)", wanted)
+    saved(page)
+
+
+def saved(page: Page) -> None:
+    until(page, "!document.querySelector('.saving')")
+
+
+def slow(page: Page, milliseconds: int) -> None:
+    """Lets each request of the page wait before it leaves."""
+    page.evaluate(
+        """milliseconds => {
+            const now = window.fetch.bind(window);
+            const later = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
+            window.fetch = async (...given) => { await later(); return now(...given); };
+        }""",
+        milliseconds,
+    )
+
+
+def words(name: str, count: int) -> dict[str, Any]:
+    """A document with many mentions, each of its own words."""
+    parts = [f"word{number:02}" for number in range(count)]
+    mentions = [
+        {"spans": [[7 * number, 7 * number + 6]], "type": "Gene", "score": 0.6, "source": "m"}
+        for number in range(count)
+    ]
+    return {"id": name, "text": " ".join(parts), "mentions": mentions}
+
+
+def steps(service: Standing, name: str) -> list[dict[str, Any]]:
+    return list(service.ask("GET", f"/v1/curation/document?id={name}").json["steps"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from standing import Standing
-from tests.serving.page.browsing import Opened, load, until
+from tests.serving.page.browsing import Opened, load, press, saved, slow, steps, tally, until, words
 
 from fascicle.core.document import GOLD
 from fascicle.formats.files import read
@@ -32,45 +32,6 @@ def document(name: str) -> dict[str, Any]:
         {"spans": span("not"), "type": "Gene", "score": 0.6, "source": "m"},
     ]
     return {"id": name, "text": TEXT, "mentions": mentions}
-
-
-def press(page: Page, *keys: str) -> None:
-    """Presses keys one after the other, each when the page has shown what the one before did."""
-    for key in keys:
-        page.keyboard.press(key)
-        page.wait_for_timeout(150)
-
-
-def tally(page: Page, wanted: str) -> None:
-    """Waits until so many mentions are decided, and all decisions are saved."""
-    until(page, "wanted => document.querySelector('.tally')?.textContent.startsWith(wanted)", wanted)
-    saved(page)
-
-
-def saved(page: Page) -> None:
-    until(page, "!document.querySelector('.saving')")
-
-
-def slow(page: Page, milliseconds: int) -> None:
-    """Lets each request of the page wait before it leaves."""
-    page.evaluate(
-        """milliseconds => {
-            const now = window.fetch.bind(window);
-            const later = () => new Promise((resolve) => setTimeout(resolve, milliseconds));
-            window.fetch = async (...given) => { await later(); return now(...given); };
-        }""",
-        milliseconds,
-    )
-
-
-def words(name: str, count: int) -> dict[str, Any]:
-    """A document with many mentions, each of its own words."""
-    parts = [f"word{number:02}" for number in range(count)]
-    mentions = [
-        {"spans": [[7 * number, 7 * number + 6]], "type": "Gene", "score": 0.6, "source": "m"}
-        for number in range(count)
-    ]
-    return {"id": name, "text": " ".join(parts), "mentions": mentions}
 
 
 @pytest.mark.parametrize("delay", [0, 50, 150, 500])
@@ -127,24 +88,6 @@ def test_undo_and_other_documents_wait_for_decisions_that_are_on_their_way(opene
     assert [edit["after"] for step in second for edit in step["edits"]] == [None]
 
 
-def test_a_decision_that_is_not_saved_is_open_again_and_said(opened: Opened, shown: Standing) -> None:
-    page = opened(words("unsaved", 4), curator="Ada", fails="Failed to load resource")
-    press(page, "k")
-    tally(page, "0 of 4")
-    press(page, "a")
-    tally(page, "1 of 4")
-    page.route("**/v1/curation/steps", lambda route: route.abort())
-    for key in ("a", "x"):
-        page.keyboard.press(key)
-    until(page, "/[12] decisions? not saved/.test(document.querySelector('#status').textContent)")
-    until(page, "!document.querySelector('.saving')")
-    tally(page, "1 of 4")
-    page.unroute("**/v1/curation/steps")
-    press(page, "j", "x")
-    tally(page, "2 of 4")
-    assert len(steps(shown, "unsaved")) == 2
-
-
 def test_decisions_about_other_mentions_stand_beside_those_of_another_curator(opened: Opened, shown: Standing) -> None:
     first = opened(words("both", 4), curator="Ada")
     press(first, "k")
@@ -159,10 +102,6 @@ def test_decisions_about_other_mentions_stand_beside_those_of_another_curator(op
     tally(second, "3 of 4")
     press(second, "j", "j", "j")
     assert len(steps(shown, "both")) == 3
-
-
-def steps(service: Standing, name: str) -> list[dict[str, Any]]:
-    return list(service.ask("GET", f"/v1/curation/document?id={name}").json["steps"])
 
 
 def test_curation_begins_at_the_first_open_mention(opened: Opened, shown: Standing) -> None:
@@ -200,10 +139,10 @@ def test_everything_is_decided_by_keys_and_undone(opened: Opened, shown: Standin
     page.wait_for_selector(".mode strong")
     press(page, "p", "p", "f", "ArrowRight", "f", "1")
     tally(page, "6 of 6")
-    saved = steps(shown, "keys")
-    assert [len(step.get("edits", ())) for step in saved] == [2, 1, 1, 1, 1]
-    assert {step["who"] for step in saved} == {"Ada"}
-    assert saved[1]["edits"][0]["after"]["spans"] == [[17, 32]]
+    made = steps(shown, "keys")
+    assert [len(step.get("edits", ())) for step in made] == [2, 1, 1, 1, 1]
+    assert {step["who"] for step in made} == {"Ada"}
+    assert made[1]["edits"][0]["after"]["spans"] == [[17, 32]]
     press(page, "z", "z")
     tally(page, "4 of 5")
     press(page, "Shift+Z")
@@ -305,11 +244,11 @@ def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Stand
     page.get_by_role("button", name="New mention").click()
     page.get_by_role("button", name="2 Disease").click()
     tally(page, "2 of 6")
-    saved = [one["edits"][0]["after"] for one in steps(shown, "mouse")]
+    made = [one["edits"][0]["after"] for one in steps(shown, "mouse")]
     start = TEXT.index("headache")
-    assert saved[0] == {"spans": [[start - 7, start + 8]], "type": "Disease", "links": given["mentions"][2]["links"]}
-    assert saved[1] == {"spans": [[start, start + 8]], "type": "Chemical"}, "a concept goes with its type"
-    assert saved[2]["spans"] == [[TEXT.index("and"), TEXT.index("and") + 3]]
+    assert made[0] == {"spans": [[start - 7, start + 8]], "type": "Disease", "links": given["mentions"][2]["links"]}
+    assert made[1] == {"spans": [[start, start + 8]], "type": "Chemical"}, "a concept goes with its type"
+    assert made[2]["spans"] == [[TEXT.index("and"), TEXT.index("and") + 3]]
 
 
 def draw(page: Page, words: str) -> None:
@@ -359,8 +298,8 @@ def test_undoing_takes_back_what_is_ones_own(opened: Opened, shown: Standing) ->
     tally(cid, "3 of 5")
     press(cid, "z")
     tally(cid, "1 of 5")
-    saved = steps(shown, "own")
-    assert [one.get("undoes") for one in saved] == [None, None, saved[0]["number"]]
+    made = steps(shown, "own")
+    assert [one.get("undoes") for one in made] == [None, None, made[0]["number"]]
     press(cid, "Shift+Z")
     tally(cid, "3 of 5")
 
@@ -491,7 +430,7 @@ def test_a_concept_that_no_pack_has_or_of_another_type_asks_once_and_is_marked(o
 
 def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, shown: Standing) -> None:
     page = opened(document("address-a"), document("address b&c=😀#"), curator="Ada")
-    press(page, "k", "]", "j", "j", "j", "j")
+    press(page, "k", "]", "j", "j", "j")
     chosen = "document.querySelector('#panel h2')?.textContent"
     until(page, f"{chosen} === 'caffeine'")
     page.reload()
@@ -503,20 +442,3 @@ def test_a_reload_comes_back_to_the_document_and_the_mention(opened: Opened, sho
     (step,) = steps(shown, "address%20b%26c%3D%F0%9F%98%80%23")
     assert [edit["after"] for edit in step["edits"]] == [None]
     assert json.loads(step["edits"][0]["item"])[2] == [[TEXT.index("caffeine"), TEXT.index("caffeine") + 8]]
-
-
-def test_a_document_that_failed_to_load_is_loaded_when_it_is_chosen_again(opened: Opened, shown: Standing) -> None:
-    bodies = {"documents": [document("again-a"), document("again-b")], "who": "Ada"}
-    assert shown.ask("POST", "/v1/curation/documents", bodies).status == 200
-    page = opened(curator="Ada", fails="ERR_FAILED")
-    page.click("#resume")
-    page.wait_for_selector("#sheet .block", state="attached")
-    page.route("**/v1/curation/document?id=again-b", lambda route: route.abort())
-    row = page.locator("button.doc", has_text="again-b")
-    row.click()
-    until(page, "document.getElementById('status').textContent.includes('does not answer')")
-    page.unroute("**/v1/curation/document?id=again-b")
-    page.locator("button.doc", has_text="again-a").click()
-    row.click()
-    until(page, "document.querySelector('#sheet')?.textContent.includes('Aspirin')")
-    until(page, "document.querySelector('#heading h2').textContent.startsWith('again-b')")

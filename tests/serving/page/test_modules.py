@@ -11,7 +11,7 @@ import pytest
 from tests.serving.page.browsing import Opened
 
 from fascicle.core.document import Document, Mention
-from fascicle.serving.curation.decisions import After, Edit, Step, decided
+from fascicle.serving.curation.decisions import After, Edit, Remark, Step, decided
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 ALPHABET = "ab \nZ0é" + "e\u0301" + "😀" + "𝔘" + "\u200d" + "👩" + "中" + "\u202e" + "\r"
@@ -105,15 +105,23 @@ def test_blocks_are_the_text_and_cut_no_character(opened: Opened) -> None:
         assert all(block and len(block.encode("utf-16-le")) <= 2 * 4_001 for block in blocks)
 
 
+def drawn_remark(drawn: random.Random, items: list[str]) -> Remark:
+    kind = drawn.choice(["note", "flagged", "skipped"])
+    given = {"note": drawn.choice(["", "why?"]), "flagged": drawn.random() < 0.5, "skipped": drawn.random() < 0.5}
+    return Remark(item="" if kind == "skipped" else drawn.choice(["", *items]), **{kind: given[kind]})
+
+
 def drawn_steps(drawn: random.Random, document: Document) -> list[Step]:
     items = [msgspec.json.encode(one.key).decode() for one in document.mentions] + ["added-1", "added-2"]
     steps: list[Step] = []
     for number in range(1, drawn.randint(1, 9)):
-        kind = drawn.choice(["edits", "edits", "edits", "undoes", "finished"])
+        kind = drawn.choice(["edits", "edits", "edits", "undoes", "finished", "remark"])
         if kind == "undoes":
             made: dict[str, Any] = {"undoes": drawn.randint(1, number)}
         elif kind == "finished":
             made = {"finished": drawn.random() < 0.5}
+        elif kind == "remark":
+            made = {"remark": drawn_remark(drawn, items)}
         else:
             mention = drawn.choice(document.mentions)
             after = After(spans=mention.spans, type=drawn.choice([mention.type, "New"]), links=mention.links)
@@ -133,16 +141,19 @@ def test_the_page_and_the_service_follow_the_same_rules(opened: Opened) -> None:
     given = [drawn_steps(drawn, document) for _ in range(ROUNDS)]
     found = page.evaluate(
         """async ([document, given]) => {
-            const { decided } = await import("/page/code/decisions.js");
+            const { curated, decided } = await import("/page/code/decisions.js");
             return given.map((steps) => {
                 const { items, finished } = decided(document, steps);
-                return [items.map((one) => [one.verdict, one.now?.type ?? ""]), finished];
+                const { flagged, notes, skipped } = curated(document, steps);
+                return [items.map((one) => [one.verdict, one.now?.type ?? ""]), finished, [flagged, notes, skipped]];
             });
         }""",
         [msgspec.to_builtins(document), msgspec.to_builtins(given)],
     )
-    for steps, (items, finished) in zip(given, found, strict=True):
+    for steps, (items, finished, remarked) in zip(given, found, strict=True):
         wanted = decided(document, steps)
+        flags, notes = [one.flagged for one in wanted.remarks], [one.note for one in wanted.remarks if one.note]
+        assert remarked == [any(flags), len(notes), wanted.skipped]
         told = [
             [one.verdict, (one.now or one.origin).type if one.verdict != "rejected" else ""] for one in wanted.items
         ]  # type: ignore[union-attr]

@@ -18,6 +18,7 @@ takes the chance of both sides from one distribution. Intervals are percentile b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -213,7 +214,7 @@ def _all_series(
         places = [tuple({at for at, is_marked in enumerate(side) if is_marked} for side in pair) for pair in marked]
         series["marks", name] = _sets(places, empty=NO_MARK)
         series["kappa", name] = _label_series(marked)
-        series["alpha", name] = _alpha_series(marked, sides=2)
+        series["alpha", name] = _alpha_series(marked)
     for name, chosen in SUBSETS.items():
         kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
         series["subset", name] = _label_series([([a for a, _ in words], [b for _, b in words]) for words in kept])
@@ -232,18 +233,18 @@ def alphas(
 
     Args:
         documents: see `agreement`.
-        sides: of each, document id -> its mentions, for every document; two or more.
+        sides: of each, document id -> its mentions; of every document, two or more.
         resamples: see `agreement`.
         level: see above.
         seed: see above.
     """
     layouts = [Layout(document) for document in documents]
     labels = [
-        tuple(_labels(layout, side[document.id]) for side in sides)
+        tuple(_labels(layout, side[document.id]) for side in sides if document.id in side)
         for layout, document in zip(layouts, documents, strict=True)
     ]
     types = sorted({name for several in labels for side in several for label in side for name in label})
-    series = {("alpha", name): _alpha_series(_marked(labels, name), sides=len(sides)) for name in (*types, None)}
+    series = {("alpha", name): _alpha_series(_marked(labels, name)) for name in (*types, None)}
     return {name: one for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()}
 
 
@@ -284,22 +285,26 @@ def _label_series(pairs: Sequence[tuple[Sequence[Any], ...]]) -> _Series:
     return _Series(counts=counts, measure=_kappa, empty=NO_WORD)
 
 
-def _alpha_series(marked: Sequence[tuple[list[bool], ...]], *, sides: int) -> _Series:
-    """Counts the values of each document: all, those that mark a word, and the pairs that differ about one word."""
+def _alpha_series(marked: Sequence[tuple[list[bool], ...]]) -> _Series:
+    """Counts the values of each document: all, those that mark a word, and the pairs that differ about one word.
+
+    A pair of one of m sides counts 1 / (m - 1), times a whole number for all documents that makes all counts whole.
+    """
+    whole = math.lcm(*(len(several) - 1 for several in marked))
     counts = np.zeros((len(marked), 3), dtype=np.int64)
     for row, several in zip(counts, marked, strict=True):
-        marks = np.array(several, dtype=np.int64).sum(axis=0)
-        row[:] = sides * len(marks), marks.sum(), (marks * (sides - marks)).sum()
-    return _Series(counts=counts, measure=partial(_alpha, sides=sides), empty=NO_WORD)
+        sides, marks = len(several), np.array(several, dtype=np.int64).sum(axis=0)
+        row[:] = sides * len(marks), marks.sum(), (marks * (sides - marks)).sum() * (whole // (sides - 1))
+    return _Series(counts=counts, measure=partial(_alpha, whole=whole), empty=NO_WORD)
 
 
-def _alpha(sums: Floats, *, sides: int) -> Floats:
+def _alpha(sums: Floats, *, whole: int) -> Floats:
     """Computes alpha from the columns of ``_alpha_series``; NaN where all values are one.
 
-    1 - (n - 1) d / ((m - 1) a b) with a and b the numbers of both values, n = a + b, d the pairs that differ, m sides.
+    1 - (n - 1) d / a b with a and b the numbers of both values, n = a + b, and d the pairs that differ, as they count.
     """
     total, ones, differ = np.moveaxis(sums, -1, 0)
-    chance = (sides - 1) * ones * (total - ones)
+    chance = whole * ones * (total - ones)
     return shares(chance - (total - 1) * differ, chance)
 
 

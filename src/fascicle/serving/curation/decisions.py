@@ -8,8 +8,8 @@ changed, so that an undone step stays readable.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -30,6 +30,11 @@ class After(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     type: str
     links: tuple[Link, ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, mention: Mention) -> After:
+        """Returns what says that a mention is as it is."""
+        return cls(spans=mention.spans, type=mention.type, links=mention.links, attributes=mention.attributes)
 
     @property
     def mention(self) -> Mention:
@@ -54,6 +59,22 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     after: After | None
 
 
+class Remark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a curator says about a document or a mention beside what it is; what is ``None`` stays as it was.
+
+    Attributes:
+        item: see `Edit`; empty for the document.
+        note: a text; empty to take it away.
+        flagged: whether somebody shall look at it.
+        skipped: whether the curator leaves the document out.
+    """
+
+    item: str = ""
+    note: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
+    flagged: bool | None = None
+    skipped: bool | None = None
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step of a curator.
 
@@ -64,6 +85,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         edits: of items.
         undoes: number of the step that it undoes.
         finished: whether the document is finished.
+        remark: about the document or a mention.
+        version: in a project, the curator whose version it is about; empty for what is reviewed, ``None`` for `who`.
     """
 
     number: int
@@ -72,6 +95,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edits: tuple[Edit, ...] = ()
     undoes: int | None = None
     finished: bool | None = None
+    remark: Remark | None = None
+    version: str | None = None
 
 
 class Item(NamedTuple):
@@ -104,6 +129,20 @@ class Decided(NamedTuple):
     items: tuple[Item, ...]
     finished: bool
     steps: tuple[Step, ...]
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What is said now of the document and its mentions, where something is."""
+        found: dict[str, Remark] = {}
+        for one in (step.remark for step in self.steps if step.remark is not None):
+            given = {name: value for name, value in msgspec.structs.asdict(one).items() if value is not None}
+            found[one.item] = msgspec.structs.replace(found.get(one.item, one), **given)
+        return tuple(one for one in found.values() if one.note or one.flagged or one.skipped)
+
+    @property
+    def skipped(self) -> bool:
+        """True if the curator leaves the document out."""
+        return not self.finished and any(one.skipped for one in self.remarks)
 
     @property
     def undecided(self) -> tuple[Mention, ...]:
@@ -182,17 +221,19 @@ def _apply(items: dict[MentionKey | str, Item], edit: Edit, who: str) -> None:
             items[key] = Item(before.origin, None, "rejected", who)
         return
     now = edit.after.mention
-    items[key] = Item(before.origin, now, _verdict(before.origin, now), who)
+    items[key] = Item(before.origin, now, verdict_of(before.origin, now), who)
 
 
-def _verdict(origin: Mention | None, now: Mention) -> Verdict:
+def verdict_of(origin: Mention | None, now: Mention) -> Verdict:
+    """Returns what was decided about a mention that is ``now`` so."""
     if origin is None:
         return "added"
-    is_same = (origin.spans, origin.type, _meant(origin)) == (now.spans, now.type, _meant(now))
+    is_same = (origin.spans, origin.type, meant(origin)) == (now.spans, now.type, meant(now))
     return "accepted" if is_same else "changed"
 
 
-def _meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
+def meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
+    """Returns the concepts of a mention, as far as a decision is about them."""
     return [(link.id, link.ontology, link.curie, link.nil) for link in mention.links]
 
 
@@ -207,15 +248,20 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     Raises:
         ValueError: with a sentence for users.
     """
-    if (bool(step.edits), step.undoes is not None, step.finished is not None).count(True) != 1:
-        raise ValueError("a step has edits, or undoes, or finished, and only one of them")
+    parts = (step.edits or None, step.undoes, step.finished, step.remark)
+    if sum(part is not None for part in parts) != 1:
+        raise ValueError("a step has edits, or undoes, or finished, or a remark, and only one of them")
     if step.undoes is not None and step.undoes not in {one.number for one in active(steps)}:
         raise ValueError(f"the step {step.undoes} is none of this document that counts; undo one that does")
     known = {mention.key for mention in document.mentions}
-    for edit in step.edits:
-        key = key_of(edit.item)
+    remark = step.remark
+    if remark is not None and (remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)):
+        raise ValueError("a remark has a note, or flagged, or, if it is about the document, skipped")
+    for name in (*(edit.item for edit in step.edits), *((remark.item,) if remark and remark.item else ())):
+        key = key_of(name)
         if not isinstance(key, str) and key not in known:
-            raise ValueError(f"the document has no mention {edit.item[:200]}; give the key of one that it has")
+            raise ValueError(f"the document has no mention {name[:200]}; give the key of one that it has")
+    for edit in step.edits:
         if edit.after is not None:
             check_type(edit.after.type)
         if edit.after is not None and edit.after.mention.end > len(document.text):
@@ -247,8 +293,9 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
     """
     document = found.document
     others = tuple(one for one in document.mentions if one.source != GOLD) if beside else ()
-    who = sorted({step.who for step in found.steps})
-    meta = {**document.meta, **({"curated by": ", ".join(who), "curated at": found.steps[-1].at} if who else {})}
+    steps = [step for step in found.steps if step.remark is None]
+    who = sorted({step.who for step in steps})
+    meta = {**document.meta, **({"curated by": ", ".join(who), "curated at": steps[-1].at} if who else {})}
     return document.having(mentions=(*found.gold, *others), meta=meta, changes=())
 
 
@@ -262,8 +309,3 @@ def _entropy(probability: float | None) -> float:
         return 0.0
     rest = 1 - probability
     return -probability * math.log2(probability) - rest * math.log2(rest)
-
-
-def by_uncertainty(found: Iterable[Decided]) -> list[Decided]:
-    """Sorts documents by falling uncertainty; equal ones stay in the given order."""
-    return sorted(found, key=lambda one: -one.uncertainty)

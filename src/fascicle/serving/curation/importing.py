@@ -10,6 +10,8 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
 from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, check_type, decided
 from fascicle.serving.curation.store import GivenStep, Kept, Store
+from fascicle.serving.curation.versions import REVIEWED, Versions
+from fascicle.settings.project import Project
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +28,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def take(store: Store, documents: list[Document], who: str) -> Imported:
+def take(store: Store, documents: list[Document], who: str, project: Project | None = None) -> Imported:
     """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
 
     Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
@@ -36,6 +38,7 @@ def take(store: Store, documents: list[Document], who: str) -> Imported:
         store: of decisions.
         documents: whose gold is complete.
         who: the curator who imports them.
+        project: then the gold decides what is reviewed.
 
     Raises:
         ConflictError: a document has the id of another text; then none is taken.
@@ -47,18 +50,27 @@ def take(store: Store, documents: list[Document], who: str) -> Imported:
     count = 0
     for given, kept in zip(documents, store.add(without, who), strict=True):
         gold = given.layer(GOLD)
-        edits = _edits(decided(*kept), gold) if gold else []
+        now, shown = _now(kept, project)
+        edits = _edits(now, gold) if gold else []
         if edits:
-            store.save(_step(kept, edits, who))
+            step = _step(shown, edits, who, version=None if project is None else REVIEWED)
+            store.save(step, lambda kept, new: _now(kept, project)[1])
             count += len(edits)
     return Imported(documents=len(documents), decisions=count)
 
 
-def _step(kept: Kept, edits: list[Edit], who: str) -> GivenStep:
+def _now(kept: Kept, project: Project | None) -> tuple[Decided, Kept]:
+    if project is None:
+        return decided(*kept), kept
+    versions = Versions(kept, project)
+    return versions.reviewed, versions.shown(REVIEWED)
+
+
+def _step(kept: Kept, edits: list[Edit], who: str, *, version: str | None) -> GivenStep:
     last = kept.steps[-1].number if kept.steps else 0
     content = msgspec.json.encode([kept.document.id, last, edits])
     name = hashlib.sha256(content).hexdigest()[:32]
-    return GivenStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits))
+    return GivenStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits), version=version)
 
 
 def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
@@ -73,18 +85,14 @@ def _edits(now: Decided, gold: tuple[Mention, ...]) -> list[Edit]:
         if (found := wanted.get(key)) is not None:
             there.add(key)
             if item.now is None or item.now.links != found.links:
-                edits.append(Edit(item=_item(item.origin), after=_after(found)))
+                edits.append(Edit(item=_item(item.origin), after=After.of(found)))
         elif item.now is not None and item.now.key in wanted:
             there.add(item.now.key)
         elif item.verdict != "rejected":
             edits.append(Edit(item=_item(item.origin), after=None))
     there |= {item.now.key for item in now.items if item.origin is None and item.now is not None}
-    edits += [Edit(item=_name(one), after=_after(one)) for key, one in wanted.items() if key not in there]
+    edits += [Edit(item=_name(one), after=After.of(one)) for key, one in wanted.items() if key not in there]
     return edits
-
-
-def _after(mention: Mention) -> After:
-    return After(spans=mention.spans, type=mention.type, links=mention.links, attributes=mention.attributes)
 
 
 def _item(mention: Mention) -> str:

@@ -6,12 +6,12 @@ import hashlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,17 +20,24 @@ from fascicle.core.document import Document
 from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError
 from fascicle.serving.curation import rows
-from fascicle.serving.curation.decisions import Edit, Step, check
+from fascicle.serving.curation.decisions import Edit, Remark, Step, check
 from fascicle.serving.curation.rows import DamagedError, DocumentRow, StepRow
 
+T = TypeVar("T")
 _MOST_ID: Final = 1_000  # characters
 _PRIVATE: Final = 0o600
+
+
+class _Text(msgspec.Struct):
+    text: str
 
 
 class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edits: tuple[Edit, ...] = ()
     undoes: int | None = None
     finished: bool | None = None
+    remark: Remark | None = None
+    version: str | None = None
 
 
 Who = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
@@ -48,6 +55,8 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         edits: see `Step`, also for what follows.
         undoes: see above.
         finished: see above.
+        remark: see above.
+        version: see above.
     """
 
     document: str
@@ -57,6 +66,8 @@ class GivenStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     edits: tuple[Edit, ...] = ()
     undoes: Number | None = None
     finished: bool | None = None
+    remark: Remark | None = None
+    version: str | None = None
 
 
 class Kept(NamedTuple):
@@ -64,6 +75,17 @@ class Kept(NamedTuple):
 
     document: Document
     steps: tuple[Step, ...]
+
+
+def whole(kept: Kept, new: GivenStep) -> Kept:
+    """Returns what a step is about where all curators share their decisions: the document, and all steps.
+
+    Raises:
+        ValueError: the step is about a version.
+    """
+    if new.version is not None:
+        raise ValueError("a document has versions in a project alone; leave version out")
+    return kept
 
 
 class ConflictError(Exception):
@@ -199,8 +221,36 @@ class Store:
             with self._lock, suppress(DamagedError):
                 yield kept_at(self._connection, place)
 
-    def save(self, new: GivenStep) -> Step:
+    def each(self, of: Callable[[Kept], T], made: dict[int, tuple[int, T]]) -> Iterator[T]:
+        """Yields what a function makes of each document, in the order in which they were added, but those with damage.
+
+        Args:
+            of: the function.
+            made: what it made before, by place, with the last step by then; what is still so is taken from here.
+        """
+        with self._lock:
+            places = rows.places(self._connection)
+            ends: dict[int, int] = dict(self._connection.execute("SELECT document, number FROM ends"))
+        for place in places:
+            if place not in made or made[place][0] != ends.get(place):
+                made.pop(place, None)
+                with self._lock, suppress(DamagedError):
+                    made[place] = ends.get(place, 0), of(kept_at(self._connection, place))
+            if place in made:
+                yield made[place][1]
+
+    def has_words(self, name: str, words: str) -> bool:
+        """Returns whether the id or the text of a document has some words, without regard of case."""
+        with self._lock:
+            found = self._connection.execute("SELECT content FROM documents WHERE id = ?", (name,)).fetchone()
+        return words.casefold() in f"{name}\n{msgspec.json.decode(found[0], type=_Text).text}".casefold()
+
+    def save(self, new: GivenStep, view: Callable[[Kept, GivenStep], Kept] = whole) -> Step:
         """Saves a step; a step with an id that was saved before is not saved again.
+
+        Args:
+            new: the step.
+            view: returns the version of the document that the step is about, and raises an error if it may not be.
 
         Raises:
             UnknownDocumentError: the document is not there.
@@ -214,13 +264,12 @@ class Store:
                 if saved not in kept.steps or _content_of(saved) != content:
                     raise ConflictError(f"the id {new.id!r} stands for another step; make a new one")
                 return saved
-            last = kept.steps[-1].number if kept.steps else 0
+            document, steps = view(kept, new)
+            last = steps[-1].number if steps else 0
             if last != new.after:
                 raise ConflictError("others have decided about this document meanwhile; look at it again")
-            step = Step(
-                number=last + 1, who=new.who, at=_now(), edits=new.edits, undoes=new.undoes, finished=new.finished
-            )
-            check(kept.document, kept.steps, step)
+            step = _step(StepRow(last + 1, 0, new.id, new.who, _now(), content))
+            check(document, steps, step)
             (place,) = connection.execute("SELECT place FROM documents WHERE id = ?", (new.document,)).fetchone()
             row = rows.append_step(connection, StepRow(0, place, new.id, new.who, step.at, content))
             return msgspec.structs.replace(step, number=row.number)
@@ -246,13 +295,11 @@ def kept_at(connection: sqlite3.Connection, place: int) -> Kept:
 
 def _step(row: StepRow) -> Step:
     found = msgspec.json.decode(row.content, type=_Content)
-    return Step(
-        number=row.number, who=row.who, at=row.at, edits=found.edits, undoes=found.undoes, finished=found.finished
-    )
+    return Step(number=row.number, who=row.who, at=row.at, **msgspec.structs.asdict(found))
 
 
 def _content_of(step: Step | GivenStep) -> bytes:
-    return msgspec.json.encode(_Content(edits=step.edits, undoes=step.undoes, finished=step.finished))
+    return msgspec.json.encode(_Content(**{name: getattr(step, name) for name in _Content.__struct_fields__}))
 
 
 def connected(place: str) -> sqlite3.Connection:

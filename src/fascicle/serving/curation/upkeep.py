@@ -1,4 +1,4 @@
-"""Upkeep of files of decisions: check every row, write what is intact into a new file, and copy a file in use."""
+"""Upkeep of files of decisions: check every row, write what is intact into a new file, copy, and export gold."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from pathlib import Path
 import msgspec
 
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.errors import InputError
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.outputs import write
 from fascicle.serving.curation import rows
+from fascicle.serving.curation.decisions import Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
-from fascicle.serving.curation.store import check_version, connected, not_opened
+from fascicle.serving.curation.store import check_version, connected, kept_at, not_opened
+from fascicle.serving.curation.versions import REVIEWED, decided_by
+from fascicle.settings.project import read_project
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +108,74 @@ def backup(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
             )
         _write(connection, output, overwrite=overwrite)
     return verify(output)
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What was exported of a file of decisions.
+
+    Attributes:
+        documents: that were written.
+        mentions: of them, all gold.
+        left: documents that nobody has finished, or on which curators do not agree; they were left out.
+        undecided: mentions of those that were written without a decision, which are not gold.
+        damages: of the file; damaged documents were left out.
+        losses: what the format cannot hold, one sentence each.
+    """
+
+    documents: int
+    mentions: int
+    left: int
+    undecided: int
+    damages: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+
+
+def export(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    project: str | os.PathLike[str] | None = None,
+    version: str = REVIEWED,
+    unfinished: bool = False,
+    overwrite: bool = False,
+) -> Exported:
+    """Writes the gold of a file of decisions, which a service may have open, in the format of a suffix.
+
+    Args:
+        path: of the file.
+        output: the new file or folder, see `fascicle.write`.
+        project: settings of the project; without them, all curators share their decisions.
+        version: of a curator, instead of what is reviewed.
+        unfinished: write documents too that are not finished.
+        overwrite: replace an existing file.
+
+    Raises:
+        RecipeError: the project cannot be read.
+        InputError: the file cannot be opened, or is another one.
+        UsageError: no curator of the project has this name.
+        OutputError: the output cannot be written.
+    """
+    settings = None if project is None else read_project(project)
+    known = () if settings is None else settings.curators
+    if version not in (REVIEWED, *known):
+        raise UsageError(f"{version!r} is no curator of a project; there are {', '.join(known) or 'none without one'}")
+    found: list[Decided] = []
+    with _read(path) as connection:
+        damages = tuple(rows.damages(connection))
+        for place in rows.places(connection):
+            with suppress(DamagedError):
+                found += decided_by(kept_at(connection, place), settings, version)
+    chosen = [one for one in found if one.finished or unfinished]
+    made = [gold_document(one) for one in chosen]
+    report = write(os.fspath(output), made, overwrite=overwrite)
+    return Exported(
+        documents=len(made),
+        mentions=sum(len(one.mentions) for one in made),
+        left=len(found) - len(chosen),
+        undecided=sum(len(one.undecided) for one in chosen),
+        damages=damages,
+        losses=tuple(report.lines()),
+    )
 
 
 @contextmanager

@@ -14,19 +14,31 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.serving.asked import check_names, json_of, save, value_of
-from fascicle.serving.curation.decisions import Decided, Step, by_uncertainty, decided, gold_document
+from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document
 from fascicle.serving.curation.importing import Imported, take
+from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, page_of
 from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.rows import DamagedError
-from fascicle.serving.curation.store import ConflictError, GivenStep, Kept, Store, UnknownDocumentError, Who
+from fascicle.serving.curation.store import (
+    ConflictError,
+    GivenStep,
+    Kept,
+    Number,
+    Store,
+    UnknownDocumentError,
+    Who,
+    whole,
+)
+from fascicle.serving.curation.versions import Versions, decided_by, version_of
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.naming import plain_name, suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
+from fascicle.settings.project import Project
+from fascicle.settings.serving import NamedToken
 
 T = TypeVar("T")
-Order = Literal["uncertainty", "added"]
 What = Literal["gold", "rules", "tasks"]
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -38,12 +50,16 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
         open: whether they are.
         documents: that are curated.
         who: name of the token, under which decisions are saved; empty if the curator gives a name.
+        role: of the token.
+        project: of several curators; ``None`` where all share their decisions.
         damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
     """
 
     open: bool
     documents: int = 0
     who: str = ""
+    role: str = ""
+    project: Project | None = None
     damages: tuple[str, ...] = ()
 
 
@@ -65,42 +81,17 @@ class _RawDocuments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Curated(msgspec.Struct, frozen=True, kw_only=True):
-    """A document that is curated, and the steps about it."""
+    """A document that is curated, and the steps about it; in a project, of one version of it."""
 
     document: DocumentRecord
     steps: tuple[Step, ...]
+    version: str | None = None
 
 
 class CuratedDocuments(msgspec.Struct, frozen=True, kw_only=True):
     """Documents that are curated."""
 
     documents: tuple[Curated, ...]
-
-
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the curation of a document is.
-
-    Attributes:
-        id: of the document.
-        mentions: of its models.
-        undecided: how many of them nothing was decided about.
-        finished: whether a curator says so.
-        uncertainty: of what is not decided, in bits for 1,000 characters.
-        steps: that count.
-    """
-
-    id: str
-    mentions: int
-    undecided: int
-    finished: bool
-    uncertainty: float
-    steps: int
-
-
-class Summaries(msgspec.Struct, frozen=True, kw_only=True):
-    """All documents that are curated."""
-
-    documents: tuple[Summary, ...]
 
 
 class Steps(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,9 +104,17 @@ async def about(request: Request, service: Service) -> Response:
     """Returns whether decisions are stored, and of how many documents."""
     check_names(request, ())
     if service.curation is None:
-        return _json(About(open=False))
-    count, who = await _done(service, Store.count), request.state.who.name
-    return _json(About(open=True, documents=count, who=who, damages=service.curation.damages))
+        return json_answer(About(open=False))
+    count, who = await done(service, Store.count), request.state.who
+    facts = About(
+        open=True,
+        documents=count,
+        who=who.name,
+        role=who.role,
+        project=service.settings.project,
+        damages=service.curation.damages,
+    )
+    return json_answer(facts)
 
 
 async def add(request: Request, service: Service) -> Response:
@@ -123,25 +122,35 @@ async def add(request: Request, service: Service) -> Response:
     check_names(request, ())
     given = await json_of(request, service.settings, _RawDocuments)
     _check_curator(request, given.who)
+    project, who = service.settings.project, request.state.who
+    if project is not None and not who.may("reviewer"):
+        raise ProblemError(403, "reviewers add the documents of a project; open one that is assigned to you")
     documents = service.documents(given.documents)
-    kept = await _done(service, lambda store: store.add(documents, given.who))
-    return _json({"documents": [_curated(one) for one in kept]})
+    kept = await done(service, lambda store: store.add(documents, given.who))
+    return json_answer({"documents": [_curated(one, who, project) for one in kept]})
 
 
 async def documents(request: Request, service: Service) -> Response:
-    """Returns the progress of all documents."""
-    check_names(request, ("order",))
-    order: Order = value_of(request, "order", Order, "added")
-    found = await _done(service, _all)
-    ordered = by_uncertainty(found) if order == "uncertainty" else found
-    return _json(Summaries(documents=tuple(map(_summary, ordered))))
+    """Returns the progress of some documents."""
+    check_names(request, [one.name for one in _LIST])
+    who, project = request.state.who, service.settings.project
+    asked = Asked(
+        order=value_of(request, "order", Order, "added"),
+        show=value_of(request, "show", Show, "all"),
+        mine=who.name or value_of(request, "who", str, ""),
+        words=value_of(request, "q", str, ""),
+        begin=value_of(request, "from", Number, 0),
+        most=value_of(request, "most", Most, 100),
+    )
+    return json_answer(await done(service, lambda store: page_of(store, service.listed, asked, who, project)))
 
 
 async def document(request: Request, service: Service) -> Response:
     """Returns one document with its steps."""
-    check_names(request, ("id",))
-    name = _needed(request, "id")
-    return _json(_curated(await _done(service, lambda store: store.document(name))))
+    check_names(request, ("id", "version"))
+    name, version = needed(request, "id"), value_of(request, "version", str | None, None)
+    who, project = request.state.who, service.settings.project
+    return json_answer(await done(service, lambda store: _curated(store.document(name), who, project, version)))
 
 
 async def step(request: Request, service: Service) -> Response:
@@ -149,16 +158,29 @@ async def step(request: Request, service: Service) -> Response:
     check_names(request, ())
     new = await json_of(request, service.settings, GivenStep)
     _check_curator(request, new.who)
-    return _json(Steps(steps=(await _done(service, lambda store: store.save(new)),)))
+    who, project = request.state.who, service.settings.project
+
+    def view(kept: Kept, new: GivenStep) -> Kept:
+        return whole(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
+
+    return json_answer(Steps(steps=(await done(service, lambda store: store.save(new, view)),)))
 
 
 async def export(request: Request, service: Service) -> Response:
     """Returns the decisions as a file."""
-    check_names(request, ("what", "format", "finished"))
+    check_names(request, ("what", "format", "finished", "version"))
     what: What = value_of(request, "what", What, "gold")
     only: bool = value_of(request, "finished", bool, False)
-    found = [one for one in await _done(service, _all) if one.finished or not only]
-    left = f"damages={len(service.curation.damages)}" if service.curation and service.curation.damages else ""
+    version: str | None = value_of(request, "version", str | None, None)
+    who, project = request.state.who, service.settings.project
+    kept = await done(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
+    found = [one for one in kept if one is not None and (one.finished or not only)]
+    counts = {
+        "damages": len(service.curation.damages) if service.curation else 0,
+        "hidden": kept.count(None),
+        "undecided": sum(len(one.undecided) for one in found) if project else 0,
+    }
+    left = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
     if what == "rules":
         return file_answer(rules_table(found).encode(), "curation.tsv", left)
     form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
@@ -170,7 +192,7 @@ async def export(request: Request, service: Service) -> Response:
 async def take_file(request: Request, service: Service) -> Response:
     """Imports gold that was made elsewhere."""
     check_names(request, ("name", "who"))
-    name, who = _needed(request, "name"), value_of(request, "who", Who, "")
+    name, who = needed(request, "name"), value_of(request, "who", Who, "")
     if not who:
         raise ProblemError(422, "the parameter who is missing; name the curator")
     _check_curator(request, who)
@@ -181,8 +203,8 @@ async def take_file(request: Request, service: Service) -> Response:
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
     given = [codec.decode(bytes(one)) for one in found.documents]
-    taken = await _done(service, lambda store: take(store, given, who))
-    return _json(msgspec.structs.replace(taken, notes=found.notes))
+    taken = await done(service, lambda store: take(store, given, who, service.settings.project))
+    return json_answer(msgspec.structs.replace(taken, notes=found.notes))
 
 
 def _check_curator(request: Request, given: str) -> None:
@@ -196,7 +218,7 @@ def _check_curator(request: Request, given: str) -> None:
         raise ProblemError(403, f"this token is that of {name!r}; decisions are saved under this name alone")
 
 
-async def _done(service: Service, does: Callable[[Store], T]) -> T:
+async def done(service: Service, does: Callable[[Store], T]) -> T:
     """Runs a function with the store, and converts its errors to problems.
 
     Raises:
@@ -236,32 +258,46 @@ def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
     )
 
 
-def _all(store: Store) -> list[Decided]:
-    return [decided(*kept) for kept in store.documents()]
+def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str | None = None) -> dict[str, Any]:
+    """Returns a version of a document, by default that at which somebody works.
+
+    Raises:
+        ProblemError: they may not see it, or there is none.
+    """
+    if project is not None:
+        versions = Versions(kept, project)
+        version = version_of(who, versions.curators) if version is None else version
+        versions.check_seen(who, version)
+        kept = versions.shown(version)
+    return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps, "version": version}
 
 
-def _curated(kept: Kept) -> dict[str, Any]:
-    return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps}
+def _version(kept: Kept, who: NamedToken, project: Project | None, version: str | None) -> Decided | None:
+    """Returns what is decided in a version of a document, see `_curated`; ``None`` if they may not see it."""
+    if project is None:
+        return decided(*kept)
+    versions = Versions(kept, project)
+    name = version_of(who, versions.curators) if version is None else version
+    try:
+        versions.check_seen(who, name)
+    except ProblemError:
+        return None
+    return decided_by(kept, project, name)[0]
 
 
-def _summary(one: Decided) -> Summary:
-    return Summary(
-        id=one.document.id,
-        mentions=len(one.document.mentions),
-        undecided=len(one.undecided),
-        finished=one.finished,
-        uncertainty=round(one.uncertainty, 6),
-        steps=len(one.steps),
-    )
+def needed(request: Request, name: str) -> str:
+    """Returns the value of a query parameter.
 
-
-def _needed(request: Request, name: str) -> str:
+    Raises:
+        ProblemError: it is missing.
+    """
     if not (found := request.query_params.get(name, "")):
         raise ProblemError(422, f"the parameter {name} is missing")
     return found
 
 
-def _json(content: Any) -> Response:
+def json_answer(content: Any) -> Response:
+    """Makes the response that sends JSON."""
     return Response(_ENCODER.encode(content), media_type=JSON)
 
 
@@ -272,6 +308,15 @@ _EXAMPLE: Final = {
     "edits": [{"item": '["biomed@1","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
 }
 _WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
+_VERSION: Final = Query(name="version", type=str, means="in a project: a curator, or empty for what is reviewed")
+_LIST: Final = (
+    Query(name="order", type=Order, means="added, or uncertainty: the least sure first"),
+    Query(name="show", type=Show, means="all, or those that are open, mine, flagged, or on which curators disagree"),
+    Query(name="q", type=str, means="a part of the id or of the text, in any case"),
+    Query(name="who", type=str, means="whose documents are mine, where the token has no name"),
+    Query(name="from", type=Number, means="how many documents to leave out at the beginning"),
+    Query(name="most", type=Most, means="documents on a page"),
+)
 ROUTES: Final[Sequence[Endpoint]] = (
     Endpoint(method="GET", path="/v1/curation", handle=about, means="whether decisions are kept", answers=About),
     Endpoint(
@@ -288,8 +333,8 @@ ROUTES: Final[Sequence[Endpoint]] = (
         method="GET",
         path="/v1/curation/documents",
         handle=documents,
-        means="how far the curation of each document is",
-        query=(Query(name="order", type=Order, means="added, or uncertainty: the least sure first"),),
+        means="how far the curation of documents is, a page at a time",
+        query=_LIST,
         answers=Summaries,
         problems=(404,),
     ),
@@ -298,7 +343,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         path="/v1/curation/document",
         handle=document,
         means="a document and the steps about it",
-        query=(Query(name="id", type=str, means="of the document", needed=True),),
+        query=(Query(name="id", type=str, means="of the document", needed=True), _VERSION),
         answers=Curated,
         problems=(404, 409),
     ),
@@ -306,7 +351,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         method="POST",
         path="/v1/curation/steps",
         handle=step,
-        means="save what a curator decided: edits, undoes or finished",
+        means="save what a curator decided or says: edits, undoes, finished or a remark",
         body=GivenStep,
         answers=Steps,
         problems=(404, 409, 413),
@@ -321,6 +366,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
             Query(name="what", type=What, means="gold, rules for term packs, or tasks for Label Studio"),
             Query(name="format", type=str, means="of gold; one of GET /v1/formats"),
             Query(name="finished", type=bool, means="true: only documents that are finished"),
+            _VERSION,
         ),
         answers=bytes,
         gives=(ANY,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fascicle.serving.endpoint import Endpoint
-from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, state
+from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, review, state
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
     *state.ROUTES,
@@ -14,5 +14,6 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *concepts.ROUTES,
     *jobs.ROUTES,
     *curation.ROUTES,
+    *review.ROUTES,
     *kazu.ROUTES,
 )

@@ -1,45 +1,50 @@
-/** The place of a curator in the address of the page: the document, the mention and the filters come back after a reload. */
+/** The place of a curator in the address of the page: document, mention and filters come back after a reload, and by Back. */
 
 const FILTERS = ["hiddenTypes", "hiddenSources"];
+const LISTED = ["q", "show", "order"];
 
-/** What the address says; empty if it names no document. */
-export function readAddress() {
-  return new URLSearchParams(location.hash.slice(1));
-}
+/** What the address says. */
+const asked = () => new URLSearchParams(location.hash.slice(1));
 
 /** Keeps the address up to date while documents of the service are curated. @param {any} store */
 export function keepAddress(store) {
   let ours = false;
-  store.on(["current", "documents", "chosen", "curation", "least", ...FILTERS], () => {
+  store.on(["current", "documents", "chosen", "curation", "least", "listing", ...FILTERS], () => {
     const entry = store.curation?.on && store.documents[store.current];
     if (!entry && !ours) return;
-    const said = new URLSearchParams();
-    if (entry) {
-      said.set("document", entry.id);
-      if (store.chosen?.item) said.set("mention", store.chosen.item);
-      if (store.least) said.set("least", String(store.least));
-      for (const name of FILTERS) for (const one of store[name]) said.append(name, one);
-    }
+    const same = asked().get("document") === entry?.id;
+    if (entry?.away && same) return; // what the address says of it is not shown yet
+    const hash = entry ? `#${said(entry, store)}` : "";
+    if (hash !== location.hash) history[ours && entry && !same ? "pushState" : "replaceState"](null, "", hash || location.pathname + location.search);
     ours = Boolean(entry);
-    history.replaceState(null, "", ours ? `#${said}` : location.pathname + location.search);
   });
 }
 
-/**
- * Goes back to where the address says.
- * @param {URLSearchParams} said @param {any} store @param {import("./curator.js").Curator} curator
- */
-export async function restore(said, store, curator) {
-  const id = said.get("document");
+/** @param {any} entry @param {any} store */
+function said(entry, store) {
+  const made = new URLSearchParams({ document: entry.id });
+  if (store.chosen?.item) made.set("mention", store.chosen.item);
+  if (store.least) made.set("least", String(store.least));
+  for (const name of FILTERS) for (const one of store[name]) made.append(name, one);
+  for (const name of LISTED) if (store.listing?.[name]) made.set(name, store.listing[name]);
+  return made;
+}
+
+/** Goes to where the address says, if it names a document. @param {any} store @param {import("./curator.js").Curator} curator */
+export async function restore(store, curator) {
+  const wanted = asked();
+  const id = wanted.get("document");
   if (!id || !store.curation) return;
-  await curator.resume("added");
-  const at = store.documents.findIndex((entry) => entry.id === id);
-  if (at < 0) return;
-  await curator.load(store.documents[at]);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, new Set(said.getAll(name))]));
-  const least = Number(said.get("least"));
-  store.update({ current: at, chosen: null, ...filters, ...(least > 0 && least <= 1 ? { least } : {}) });
+  const listed = Object.fromEntries(LISTED.filter((name) => wanted.has(name)).map((name) => [name, wanted.get(name)]));
+  const place = () => store.documents.findIndex((entry) => entry.id === id);
+  if (place() < 0 || LISTED.some((name) => listed[name] && store.listing?.[name] !== listed[name])) await curator.resume(listed, id);
+  const entry = store.documents[place()];
+  if (!entry) return;
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, new Set(wanted.getAll(name))]));
+  const least = Number(wanted.get("least"));
+  store.update({ current: place(), chosen: null, ...filters, least: least > 0 && least <= 1 ? least : 0 });
+  await curator.load(entry);
   store.settle();
-  const chosen = store.visible.find((shown) => shown.item === said.get("mention"));
+  const chosen = store.visible.find((shown) => shown.item === wanted.get("mention"));
   if (chosen) store.update({ chosen });
 }

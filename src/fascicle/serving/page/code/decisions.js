@@ -4,7 +4,7 @@ import { keyOf, sourceOf } from "./types.js";
 
 /** @typedef {import("./types.js").Mention} Mention */
 /** @typedef {{item: string, after: Mention | null}} Edit */
-/** @typedef {{number: number, who: string, at: string, edits?: Edit[], undoes?: number | null, finished?: boolean | null}} Step */
+/** @typedef {{number: number, who: string, at: string, edits?: Edit[], undoes?: number | null, finished?: boolean | null, remark?: any}} Step */
 /** @typedef {{item: string, origin: Mention | null, now: Mention | null, verdict: string}} Item */
 
 /** The steps that count: those that no later step that counts undoes. @param {Step[]} steps */
@@ -59,9 +59,27 @@ const plain = ({ spans, type, links }) =>
     (links ?? []).map(({ id, ontology = "", curie = "", nil = false }) => [id, ontology, curie, nil]),
   ]);
 
-/** The document as it is now, and what to show beside each mention. @param {import("./types.js").Native} document @param {Step[]} steps */
-export function curated(document, steps) {
+/** What curators remark on the document (the item `""`) and on its mentions. @param {Step[]} steps @returns {Map<string, {note?: string, flagged?: boolean, skipped?: boolean}>} */
+export function remarks(steps) {
+  const found = new Map();
+  for (const { remark } of active(steps)) {
+    if (!remark) continue;
+    const { item = "", ...said } = remark;
+    const given = Object.entries(said).filter(([, value]) => value !== null && value !== undefined);
+    found.set(item, { ...found.get(item), ...Object.fromEntries(given) });
+  }
+  return found;
+}
+
+/**
+ * The document as it is now, and what to show beside each mention.
+ * @param {import("./types.js").Native} document
+ * @param {Step[]} steps
+ * @param {any} [review] what all versions of it say, if it is the reviewed one
+ */
+export function curated(document, steps, review) {
   const { items, finished } = decided(document, steps);
+  const [said, agreed] = [remarks(steps), new Set(review?.items.filter((one) => one.state === "agreed").map(({ item }) => item))];
   const mentions = items.map(({ origin, now }) => ({
     ...(origin?.score === undefined ? {} : { score: origin.score }),
     ...(now ?? origin),
@@ -69,9 +87,13 @@ export function curated(document, steps) {
   }));
   return {
     native: { ...document, mentions },
-    beside: items.map(({ item, verdict }) => ({ item, verdict })),
-    undecided: items.filter((one) => !one.verdict).length,
+    beside: items.map(({ item, verdict }) => ({ item, verdict, agreed: !verdict && agreed.has(item), remark: said.get(item) })),
+    undecided: items.filter((one) => !one.verdict && !agreed.has(one.item)).length,
     finished,
+    remark: said.get("") ?? {},
+    skipped: !finished && Boolean(said.get("")?.skipped),
+    flagged: [...said.values()].some((one) => one.flagged),
+    notes: [...said.values()].filter((one) => one.note).length,
   };
 }
 
@@ -96,3 +118,11 @@ export function entropy(p) {
 /** How unsure a mention is: of itself, or of its concept. @param {Mention} mention */
 export const doubt = (mention) =>
   Math.max(entropy(mention.score), ...(mention.links ?? []).map((link) => entropy(link.score)));
+
+/** What is decided about a mention: where, which type, which concept. @param {import("./types.js").Mention} mention */
+export function bare({ spans, type, links, attributes }) {
+  return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
+}
+
+/** Whether a decision about a mention is missing. @param {{verdict?: string, agreed?: boolean}} shown */
+export const isOpen = (shown) => !shown.verdict && !shown.agreed;

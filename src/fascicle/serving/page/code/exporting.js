@@ -6,6 +6,8 @@ import { service } from "./service.js";
 
 /** @typedef {import("./reading.js").Shown} Shown */
 
+const MOST = 1000; // documents of which is said how far they are
+
 /** @param {any} store @param {import("./curator.js").Curator} curator loads what is away, and saves what waits */
 export async function exporting(store, curator) {
   await curator.waits;
@@ -26,7 +28,7 @@ export async function exporting(store, curator) {
   const shown = el("input", { type: "checkbox", id: "export-shown", checked: true });
   const said = el("div", { class: "loss", role: "status" });
   const save = button("Download", write, { class: "button first", id: "export-save" });
-  const curated = store.curation?.on && decisions(said, (await service.curation.list("added")).documents);
+  const curated = store.curation?.on && decisions(said, await service.curation.list({ most: MOST }));
   dialog(
     "Export",
     ...(curated ? [...curated, said, el("h3", { text: "What this page shows" })] : []),
@@ -58,8 +60,8 @@ export async function exporting(store, curator) {
   }
 }
 
-/** @param {HTMLElement} said @param {any[]} documents of the file of decisions, with how far each is */
-function decisions(said, documents) {
+/** @param {HTMLElement} said @param {{documents: any[], total: number}} listed of the file of decisions, with how far each is */
+function decisions(said, { documents, total }) {
   const kind = select("export-curated", [
     ["gold:jsonl", "Gold for training: Fascicle"],
     ["gold:brat", "Gold for training: brat (zip)"],
@@ -67,12 +69,12 @@ function decisions(said, documents) {
     ["rules:tsv", "Rules for term packs (TSV)"],
     ["tasks:label-studio", "Label Studio tasks, with what the models said"],
   ]);
-  const told = el("p", { class: "small", id: "export-state", text: state(documents) });
+  const told = el("p", { class: "small", id: "export-state", text: state(documents, total) });
   const taken = () => documents.filter((one) => one.finished || !finished.checked);
   const finished = el("input", {
     type: "checkbox",
     id: "export-finished",
-    on: { change: () => (told.textContent = state(taken())) },
+    on: { change: () => (told.textContent = state(taken(), finished.checked ? taken().length : total)) },
   });
   const save = button(
     "Download decisions",
@@ -85,7 +87,7 @@ function decisions(said, documents) {
           finished: finished.checked ? "true" : "",
         });
         download(name || "curation", blob);
-        tell(said, taken().length, lost);
+        tell(said, finished.checked ? taken().length : total, lost);
       } catch (error) {
         said.replaceChildren(el("p", { class: "notice bad", text: error.message }));
       }
@@ -101,12 +103,12 @@ function decisions(said, documents) {
   ];
 }
 
-/** What is in the file of decisions, and what is missing to gold. @param {any[]} documents */
-function state(documents) {
+/** What is in the file of decisions, and what is missing to gold. @param {any[]} documents @param {number} total of which they are the first */
+function state(documents, total) {
   const sum = (field) => documents.reduce((all, one) => all + Number(one[field]), 0);
   const open = sum("undecided");
   return (
-    `${counted(documents.length, "document")} of this service, ${sum("finished").toLocaleString("en")} finished. ` +
+    `${counted(total, "document")} of this service, ${sum("finished").toLocaleString("en")} finished${total > documents.length ? ` of the first ${documents.length}` : ""}. ` +
     (open
       ? `${counted(open, "mention")} that nobody decided about will not be gold.`
       : "Every mention of them is decided.")

@@ -1,7 +1,7 @@
 /** What each key does. */
 
 /** @param {any} parts @returns {import("./keys.js").Key[]} */
-export function keyTable({ store, view, panel, search, curator, move, turn, anew, tools }) {
+export function keyTable({ store, view, panel, search, curator, move, turn, anew, versions, tools }) {
   const open = () => Boolean(store.reading) && store.current >= 0;
   const curating = () => open() && curator.on;
   const read = (keys, means, run) => ({ keys, means, run, group: "Read", when: open });
@@ -15,7 +15,7 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
     read(["Escape"], "back to the text", () => back(store, view)),
     read(["]"], "next document", () => turn(1)),
     read(["["], "previous document", () => turn(-1)),
-    read(["v"], "text or table", () => store.update({ view: store.view === "text" ? "table" : "text" })),
+    read(["v"], "text or table", () => store.update({ view: store.view === "table" ? "text" : "table" })),
     read(["b"], "labels behind mentions", () => store.update({ tags: !store.tags })),
     read(["+", "="], "more confidence", () => store.update({ least: Math.min(1, store.least + 0.05) })),
     read(["-"], "less confidence", () => store.update({ least: Math.max(0, store.least - 0.05) })),
@@ -45,7 +45,17 @@ export function keyTable({ store, view, panel, search, curator, move, turn, anew
     decide(["z", "Ctrl+z"], "undo", () => curator.undo()),
     decide(["Shift+Z", "Ctrl+Shift+Z", "Ctrl+y"], "do again", () => curator.redo()),
     decide(["Shift+A"], "accept all that is shown", () => curator.acceptRest()),
-    decide(["g"], "document finished, or open again", () => curator.finish()),
+    decide(["g"], "document finished, and on to the next one; or open again", () => curator.finish()),
+    decide(["r"], "versions of curators side by side, in a project", () => curator.review()),
+    {
+      ...decide(["1", "2", "3", "4", "5", "6", "7", "8", "9"], "what this curator says of the place, beside versions", (event) => versions.take(Number(event.key) - 1)),
+      when: () => curating() && store.view === "versions",
+    },
+    decide(["f"], "flag the mention", chosen(curator.flag)),
+    decide(["l"], "note on the mention", chosen(curator.note)),
+    decide(["Shift+F"], "flag the document", () => curator.flag(null)),
+    decide(["Shift+L"], "note on the document", () => curator.note(null)),
+    decide(["Shift+G"], "skip the document, or take it again", () => curator.skip()),
     decide(["q"], "documents in order, the least sure first", () => curator.leastSure()),
   ];
 }

@@ -1,9 +1,10 @@
 /** Puts the parts of the page together. */
 
+import { showAgreement } from "./agreement.js";
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
-import { keepAddress, readAddress, restore } from "./address.js";
+import { keepAddress, restore } from "./address.js";
 import { button, counted, el, name, say } from "./dom.js";
 import { copy, exporting } from "./exporting.js";
 import { filters } from "./filters.js";
@@ -14,12 +15,15 @@ import { Panel } from "./panel.js";
 import { pick } from "./picking.js";
 import { Reading, readingOf, titleOf } from "./reading.js";
 import { Search } from "./search.js";
+import { progress, state } from "./progress.js";
 import { portions, service } from "./service.js";
 import { start } from "./start.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { TextView } from "./text-view.js";
 import { nextTheme, theme } from "./theme.js";
+import { Versions } from "./versions.js";
+import { waiting } from "./waiting.js";
 
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
@@ -32,7 +36,8 @@ const marking = new Marking(store, view, curator);
 const search = new Search(store, view);
 const panel = new Panel(place("panel"), store, (shown) => curator.panel(shown));
 new Table(place("table"), store);
-documentList(place("documents"), store);
+const versions = new Versions(place("versions"), store, curator);
+documentList(place("documents"), store, curator);
 filters(place("filters"), store);
 start(place("start"), store, { annotate, open });
 
@@ -53,13 +58,7 @@ async function annotate(given) {
       pipeline: store.pipeline,
       native: answer.document ?? { id: answer.id, text: given[number].text, mentions: [] },
     }));
-    store.update({
-      documents: entries,
-      current: 0,
-      chosen: null,
-      comparison: null,
-      curation: store.curation && { ...store.curation, on: false },
-    });
+    show(entries);
     say("");
   } catch (error) {
     say(error.message, 12);
@@ -70,14 +69,13 @@ async function annotate(given) {
 
 /** Shows documents as they are. @param {import("./types.js").Native[]} documents */
 function open(documents) {
-  const entries = documents.map((native) => ({ id: native.id, status: "done", native }));
-  store.update({
-    documents: entries,
-    current: 0,
-    chosen: null,
-    comparison: null,
-    curation: store.curation && { ...store.curation, on: false },
-  });
+  show(documents.map((native) => ({ id: native.id, status: "done", native })));
+}
+
+/** Shows documents that are not those of the service. @param {import("./store.js").Entry[]} documents */
+function show(documents) {
+  const curation = store.curation && { ...store.curation, on: false };
+  store.update({ documents, listing: null, current: 0, chosen: null, comparison: null, curation });
 }
 
 /** The next shown mention that meets a condition, or the one before. @param {1 | -1} step @param {(shown: any) => boolean} [meets] */
@@ -93,12 +91,12 @@ function move(step, meets = () => true) {
 /** @param {1 | -1} step */
 function turn(step) {
   const next = store.current + step;
-  if (next >= 0 && next < store.documents.length) store.update({ current: next, chosen: null });
+  if (next >= 0 && next < store.documents.length) curator.turn(next);
   else say(step > 0 ? "This is the last document." : "This is the first document.");
 }
 
 function anew() {
-  store.update({ documents: [], current: -1, reading: null, visible: [], chosen: null, comparison: null });
+  store.update({ documents: [], listing: null, current: -1, reading: null, visible: [], chosen: null, comparison: null });
   queueMicrotask(() => place("given").focus());
 }
 
@@ -119,7 +117,9 @@ async function begin() {
     if (error.status === 401) return askToken();
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
-  store.update({ curation: about.open ? { on: false, ...(about.who ? { who: about.who } : {}) } : null });
+  const { who, role, project } = about;
+  store.update({ curation: about.open ? { on: false, role, project, ...(who ? { who } : {}) } : null });
+  curator.saving.queue.flush();
   if (about.damages?.length) say(`The file of decisions is damaged, and nothing more is saved: ${about.damages[0]}`, 60);
 }
 
@@ -129,7 +129,10 @@ store.on(["documents", "current", "comparison"], () => {
   place("start").hidden = Boolean(entry);
   place("reader").hidden = !entry;
   if (!entry) return;
-  if (entry.away) return void curator.load(entry);
+  if (entry.away) {
+    if (store.reading) store.update({ reading: null, visible: [], chosen: null });
+    return void curator.load(entry);
+  }
   if (store.comparison && store.comparison.id !== entry.id) store.update({ comparison: null });
   const { comparison, chosen } = store;
   const compared = comparison?.id === entry.id;
@@ -147,12 +150,13 @@ store.on(["documents", "current", "comparison"], () => {
       : null;
   store.update({ reading, same, chosen: again });
   if (!same) scrollTo({ top: 0 });
+  curator.ahead();
 });
 store.on(["reading", "hiddenTypes", "hiddenSources", "hiddenSides", "least"], () => {
   if (store.reading) store.update({ visible: store.reading.visible(store) });
 });
 store.on(["visible"], () => {
-  if (!store.reading) return;
+  if (!store.reading) return view.empty();
   if (view.reading?.text === store.reading.text && store.same) {
     view.reading = store.reading;
     view.filter(store.visible);
@@ -161,16 +165,18 @@ store.on(["visible"], () => {
   else view.mark(store.chosen, { scroll: false, spoken: false });
 });
 store.on(["chosen"], () => view.mark(store.chosen, { scroll: store.view === "text" }));
-store.on(["view", "reading", "documents", "curation", "visible", "comparison", "tags"], heading);
+store.on(["view", "reading", "documents", "curation", "visible", "comparison", "tags", "failed"], heading);
 
 /** The line above the text: what it is, and what can be done with it. */
 function heading() {
   const { reading, visible, comparison, documents, current, curation } = store;
   const entry = documents[current];
-  if (!entry || !reading) return;
+  if (!entry) return;
+  if (!reading) return place("heading").replaceChildren(...state(entry, () => curator.load(entry)));
   const both = matchMedia("(min-width: 112rem)").matches;
-  place("text").hidden = store.view === "table" && !both;
-  place("table").hidden = store.view === "text" && !both;
+  const shows = store.view === "versions" && !entry.review ? "text" : store.view;
+  const beside = shows === "versions" ? "versions" : "table";
+  for (const each of ["text", "table", "versions"]) place(each).hidden = shows !== each && !(both && ["text", beside].includes(each));
   place("reader").classList.toggle("both", both);
   place("text").classList.toggle("no-tags", !store.tags);
   const shown =
@@ -185,8 +191,9 @@ function heading() {
     el(
       "div",
       { class: "row" },
-      !both && toggle("Text", store.view === "text", () => store.update({ view: "text" })),
-      !both && toggle("Table", store.view === "table", () => store.update({ view: "table" })),
+      !both && toggle("Text", shows === "text", () => store.update({ view: "text" })),
+      !both && toggle("Table", shows === "table", () => store.update({ view: "table" })),
+      curation?.on && curation.project && entry.base && toggle("Versions", shows === "versions", () => curator.review()),
       toggle("Labels", store.tags, () => store.update({ tags: !store.tags })),
       documents.length > 1 &&
         button("‹", () => turn(-1), { class: "button tiny", "aria-label": "Previous document", "data-keep": "‹" }),
@@ -202,48 +209,12 @@ function heading() {
         " ",
         button("End the comparison", () => store.update({ comparison: null }), { class: "button tiny" }),
       ),
-    curation?.on && entry.steps && progress(entry),
+    curation?.on && entry.steps && progress(entry, store, curator),
   ];
   const searching = document.activeElement === search.input;
   place("heading").replaceChildren(...line.filter(Boolean), search.root);
   if (searching) search.input.focus();
   else if (held) place("heading").querySelector(`[data-keep="${held}"]`)?.focus();
-}
-
-/** @param {any} entry */
-function progress(entry) {
-  const all = entry.beside.length;
-  const bar = el("i", {});
-  bar.style.width = `${all ? ((all - entry.undecided) / all) * 100 : 100}%`;
-  const box = el(
-    "div",
-    { class: "decide" },
-    el(
-      "div",
-      { class: "tally" },
-      el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }),
-      entry.pending?.length > 0 && el("span", { class: "soft small saving", text: `${entry.pending.length} being saved` }),
-      entry.finished && el("strong", { class: "verdict accepted", text: "finished" }),
-    ),
-    el("div", { class: "progress" }, bar),
-    el(
-      "div",
-      { class: "row" },
-      button("New mention", () => store.update({ marking: "new" }), { class: "button tiny", "data-keep": "new" }),
-      button("Accept the rest", () => curator.acceptRest(), { class: "button tiny", "data-keep": "rest" }),
-      button(entry.finished ? "Open again" : "Finish", () => curator.finish(), {
-        class: "button tiny",
-        "data-keep": "finish",
-      }),
-      button("Undo", () => curator.undo(), { class: "button tiny", "data-keep": "undo" }),
-      button("Redo", () => curator.redo(), { class: "button tiny", "data-keep": "redo" }),
-      button("Least sure first", () => curator.leastSure(), { class: "button tiny", "data-keep": "sure" }),
-      button("", () => curator.rename(), { class: "button quiet tiny", "data-keep": "who", id: "who" }),
-    ),
-  );
-  box.querySelector("#who").append("Curator: ", name(store.curation.who));
-  box.style.flexBasis = "100%";
-  return box;
 }
 
 /** The bar at the top. */
@@ -284,6 +255,7 @@ function tools() {
   place("tools").replaceChildren(
     ...[
       pipelines,
+      curation && waiting(curator.saving.queue),
       open && button("New text", anew, { class: "button tiny" }),
       open && button("Compare", () => compare(store), { class: "button tiny", id: "compare" }),
       open &&
@@ -298,6 +270,8 @@ function tools() {
           id: "curate",
           "aria-pressed": String(Boolean(curation.on)),
         }),
+      curation?.project && curation.role !== "curator" &&
+        button("Agreement", () => showAgreement().catch((error) => say(error.message, 12)), { class: "button tiny", id: "agreement" }),
       curation && !open && button("Continue curation", () => curator.resume(), { class: "button tiny", id: "resume" }),
       curation && !open && button("Import decisions", () => imports.click(), { class: "button tiny" }),
       imports,
@@ -306,7 +280,7 @@ function tools() {
     ].filter(Boolean),
   );
 }
-store.on(["pipelines", "documents", "current", "curation"], tools);
+store.on(["pipelines", "documents", "current", "curation", "queue"], tools);
 
 const table = keyTable({
   store,
@@ -317,6 +291,7 @@ const table = keyTable({
   move,
   turn,
   anew,
+  versions,
   tools: {
     compare: () => compare(store),
     exporting: () => exporting(store, curator).catch((error) => say(error.message, 12)),
@@ -325,11 +300,11 @@ const table = keyTable({
   },
 });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
-const address = readAddress();
 keepAddress(store);
 theme();
 tools();
 place("given").focus();
 listen(table);
-begin().then(() => restore(address, store, curator));
+begin().then(() => restore(store, curator));
+addEventListener("hashchange", () => restore(store, curator));
 matchMedia("(min-width: 112rem)").addEventListener("change", heading);

@@ -1,6 +1,7 @@
 /** The chosen mention: what it is, what it means, and why. */
 
 import { button, el, name, percent, webLink } from "./dom.js";
+import { guidelines } from "./guidelines.js";
 import { service } from "./service.js";
 import { identifier } from "./types.js";
 
@@ -59,6 +60,7 @@ export class Panel {
           "aria-label": "Close the panel",
         }),
       ),
+      ...guidelines(this.store, shown.type),
       this.decide(shown),
       facts(shown),
       links.length > 0 && el("h3", { text: links.length > 1 ? "Concepts" : "Concept" }),

@@ -1,6 +1,6 @@
 /** A dialog to choose one of several things by number, by click, or by writing another one. */
 
-import { button, dialog, el, name } from "./dom.js";
+import { dialog, el, name } from "./dom.js";
 
 /** @typedef {{value: any, title: string, more?: string, hue?: string}} Choice */
 
@@ -9,12 +9,12 @@ const PAUSE = 120; // milliseconds without a key, after which is searched
 /**
  * @param {string} title
  * @param {Choice[]} choices
- * @param {{free?: string, secret?: boolean, pattern?: RegExp, hint?: string, search?: (words: string) => Promise<Choice[]>, doubt?: (value: any) => Promise<string>}} [other]
- *   `free`: label of the field for something else; `secret`: it does not show what is written; `search`: finds further choices for what is written there; `doubt`:
+ * @param {{free?: string, secret?: boolean, pattern?: RegExp, hint?: string, filled?: string, search?: (words: string) => Promise<Choice[]>, doubt?: (value: any) => Promise<string>}} [other]
+ *   `free`: label of the field for something else; `secret`: it does not show what is written; `filled`: what is in it; `search`: finds further choices for what is written there; `doubt`:
  *   a sentence that is shown once before a value is taken, or an empty one
  * @returns {Promise<any>} the value, what was written, or `undefined`
  */
-export function pick(title, choices, { free = "", secret = false, pattern = /\S/, hint = "", search, doubt } = {}) {
+export function pick(title, choices, { free = "", secret = false, filled = "", pattern = /\S/, hint = "", search, doubt } = {}) {
   return new Promise((resolve) => {
     let answer;
     let doubted = "";
@@ -30,7 +30,7 @@ export function pick(title, choices, { free = "", secret = false, pattern = /\S/
       { class: "group", role: "group", "aria-label": title },
       ...choices.map((choice, number) => row(choice, number, done)),
     );
-    const field = el("input", { type: secret ? "password" : "text", "aria-label": free, id: "pick-free", autocomplete: "off" });
+    const field = el("input", { type: secret ? "password" : "text", "aria-label": free, id: "pick-free", autocomplete: "off", value: filled });
     const wrong = el("p", { class: "small soft", role: "status" });
     const found = new Searching(field, search, done);
     const form = el(
@@ -57,7 +57,7 @@ export function pick(title, choices, { free = "", secret = false, pattern = /\S/
       event.preventDefault();
       done(choices[event.key - 1].value);
     });
-    (list.querySelector("button") ?? field).focus();
+    (filled ? field : (list.querySelector("button") ?? field)).focus();
   });
 }
 

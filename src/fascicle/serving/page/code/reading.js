@@ -20,6 +20,8 @@ import { identifier, keyOf, sourceOf } from "./types.js";
  * @property {string} [verdict] what a curator said
  * @property {string} [side] of a comparison: `both`, `left` or `right`
  * @property {string} [item] which item of curation it is
+ * @property {boolean} [agreed] whether all versions say it, and nobody needs to decide
+ * @property {{note?: string, flagged?: boolean}} [remark]
  */
 
 /** @typedef {{hiddenTypes: Set<string>, hiddenSources: Set<string>, hiddenSides: Set<string>, least: number}} Filter */
@@ -90,8 +92,8 @@ export const readingOf = (entry) => new Reading(entry.native, entry.beside);
 
 /** What a document is called: a pasted text by its first words. @param {import("./store.js").Entry} entry */
 export const titleOf = (entry) =>
-  /^text(-|$)/.test(entry.id)
-    ? entry.native.text
+  /^text(-|$)/.test(entry.id) && (entry.native.text || entry.title)
+    ? (entry.native.text || entry.title)
         .trim()
         .slice(0, 200)
         .split("\n")[0]

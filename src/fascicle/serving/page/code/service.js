@@ -35,7 +35,7 @@ async function ask(path, request = {}) {
 async function once(path, { query = {}, headers = {}, ...request }) {
   const url = new URL(path, document.baseURI);
   for (const [key, value] of Object.entries(query))
-    if (value !== undefined && value !== "") url.searchParams.set(key, value);
+    if (value !== undefined && value !== null && value !== "") url.searchParams.set(key, value);
   const token = sessionStorage.getItem(TOKEN);
   const all = { ...headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
   try {
@@ -140,13 +140,22 @@ export const service = {
     async add(documents, who) {
       return (await post("v1/curation/documents", { documents, who })).json();
     },
-    /** @param {string} order */
-    async list(order) {
-      return (await ask("v1/curation/documents", { query: { order } })).json();
+    /** One page of the list. @param {{q?: string, show?: string, order?: string, from?: number, most: number}} query */
+    async list(query) {
+      return (await ask("v1/curation/documents", { query })).json();
     },
-    /** @param {string} id */
-    async document(id) {
-      return (await ask("v1/curation/document", { query: { id } })).json();
+    /** @param {string} id @param {string | null} [version] the own one, if none is given */
+    async document(id, version) {
+      const reviewed = version === "" ? "?version=" : ""; // the name of the reviewed version is empty
+      return (await ask(`v1/curation/document${reviewed}`, { query: { id, version } })).json();
+    },
+    /** The versions of a document side by side. @param {string} id */
+    async review(id) {
+      return (await ask("v1/curation/review", { query: { id } })).json();
+    },
+    /** How curators agree. */
+    async agreement() {
+      return (await ask("v1/curation/agreement")).json();
     },
     /** @param {any} step */
     async step(step) {

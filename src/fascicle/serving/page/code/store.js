@@ -16,6 +16,10 @@ import { Colours } from "./colours.js";
  * @property {number} [undecided]
  * @property {boolean} [finished]
  * @property {any[]} [pending] steps that are shown and not yet saved
+ * @property {string} [failed] why it could not be loaded
+ * @property {string} [title] its first words
+ * @property {string | null} [version] whose decisions are shown; `""` for the reviewed one, `null` where all are one
+ * @property {any} [review] the versions of all, side by side
  */
 
 export class Store {
@@ -28,6 +32,8 @@ export class Store {
   /** @type {Entry[]} */
   documents = [];
   current = -1;
+  /** What is listed of the service; `null` if these documents were opened here. @type {{q: string, show: string, order: string, total: number, next: number | null} | null} */
+  listing = null;
   /** The document that is shown. @type {import("./reading.js").Reading | null} */
   reading = null;
   /** Whether it has the text of the one before. */
@@ -43,18 +49,16 @@ export class Store {
   hiddenSides = new Set();
   /** The least score of a mention that is shown. */
   least = 0;
-  /** @type {"text" | "table"} */
+  /** @type {"text" | "table" | "versions"} */
   view = "text";
   /** Whether the panel is open. */
   panel = true;
   /** Whether types stand behind mentions. */
   tags = true;
-  /** Whether a curator is at work, and who; `null` where no decisions are kept. @type {{on: boolean, who?: string} | null} */
+  /** Whether a curator is at work, and who; `null` where no decisions are kept. @type {{on: boolean, who?: string, role?: string, project?: any} | null} */
   curation = null;
   /** The mention that gets another span, `"new"`, or nothing. @type {import("./reading.js").Shown | "new" | null} */
   marking = null;
-  /** How many steps were saved. */
-  revised = 0;
   colours = new Colours();
 
   /**

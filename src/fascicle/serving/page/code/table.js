@@ -28,9 +28,8 @@ export class Table {
         button(title, () => this.#sort(id), { class: null }),
       ),
     );
-    this.body = el("div", { class: "grid-body", role: "rowgroup", on: { scroll: () => this.#draw() } });
-    this.inner = el("div", { role: "presentation" });
-    this.body.append(this.inner);
+    this.body = el("div", { class: "grid-body", role: "rowgroup" });
+    this.head = el("div", { class: "grid-top", role: "rowgroup" }, el("div", { class: "grid-head", role: "row", "aria-rowindex": "1" }, ...this.heads));
     this.grid = el(
       "div",
       {
@@ -39,17 +38,13 @@ export class Table {
         tabindex: "0",
         "aria-label": "Mentions",
         "aria-colcount": COLUMNS.length,
-        on: { keydown: (event) => this.#key(event) },
+        on: { keydown: (event) => this.#key(event), scroll: () => this.#draw() },
       },
-      el(
-        "div",
-        { role: "rowgroup" },
-        el("div", { class: "grid-head", role: "row", "aria-rowindex": "1" }, ...this.heads),
-      ),
+      this.head,
       this.body,
     );
     root.replaceChildren(this.grid);
-    new ResizeObserver(() => this.#draw()).observe(this.body);
+    new ResizeObserver(() => this.#draw()).observe(this.grid);
     store.on(["visible"], () => this.#show());
     store.on(["chosen"], () => this.#chosen());
   }
@@ -59,7 +54,7 @@ export class Table {
     const compare = COLUMNS.find(([id]) => id === this.order.column)?.[2];
     if (compare) this.rows.sort((a, b) => (this.order.down ? compare(b, a) : compare(a, b)));
     this.grid.setAttribute("aria-rowcount", String(this.rows.length + 1));
-    this.inner.style.height = `${this.rows.length * ROW}px`;
+    this.body.style.height = `${this.rows.length * ROW}px`;
     this.#draw();
   }
 
@@ -77,12 +72,17 @@ export class Table {
   }
 
   #draw() {
-    const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - BEYOND);
-    const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW) + BEYOND);
+    const first = Math.max(0, Math.floor(this.grid.scrollTop / ROW) - BEYOND);
+    const last = Math.min(this.rows.length, Math.ceil((this.grid.scrollTop + this.#height) / ROW) + BEYOND);
     const rows = [];
     for (let number = first; number < last; number++) rows.push(this.#row(number));
-    this.inner.replaceChildren(...rows);
+    this.body.replaceChildren(...rows);
     this.#active();
+  }
+
+  /** Pixels for rows that are on the screen, below the head. */
+  get #height() {
+    return this.grid.clientHeight - this.head.offsetHeight;
   }
 
   /** @param {number} number */
@@ -116,22 +116,21 @@ export class Table {
     const number = this.rows.indexOf(this.store.chosen);
     if (number >= 0) {
       const top = number * ROW;
-      if (top < this.body.scrollTop) this.body.scrollTop = top;
-      else if (top + ROW > this.body.scrollTop + this.body.clientHeight)
-        this.body.scrollTop = top + ROW - this.body.clientHeight;
+      if (top < this.grid.scrollTop) this.grid.scrollTop = top;
+      else if (top + ROW > this.grid.scrollTop + this.#height) this.grid.scrollTop = top + ROW - this.#height;
     }
     this.#draw();
   }
 
   #active() {
-    const row = this.store.chosen && this.inner.querySelector(`#row-${this.store.chosen.number}`);
+    const row = this.store.chosen && this.body.querySelector(`#row-${this.store.chosen.number}`);
     if (row) this.grid.setAttribute("aria-activedescendant", row.id);
     else this.grid.removeAttribute("aria-activedescendant");
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+    const page = Math.max(1, Math.floor(this.#height / ROW) - 1);
     const now = this.rows.indexOf(this.store.chosen);
     const next = {
       ArrowDown: now + 1,

@@ -49,6 +49,13 @@ export class TextView {
     this.reach = [];
   }
 
+  /** Shows no document. */
+  empty() {
+    this.#clear();
+    this.reading = undefined;
+    this.sheet.replaceChildren();
+  }
+
   /** Shows another document. @param {import("./reading.js").Reading} reading @param {Shown[]} visible */
   show(reading, visible) {
     this.#clear();

@@ -1,0 +1,176 @@
+"""List of the curated documents: searched, filtered, ordered, and a page of it at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from fascicle.serving.curation.decisions import After, Decided, decided
+from fascicle.serving.curation.store import Kept, Number, Store
+from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others, version_of
+from fascicle.settings.project import Project
+from fascicle.settings.serving import NamedToken
+
+Order = Literal["uncertainty", "added"]
+Show = Literal["all", "open", "mine", "flagged", "disagreement"]
+_TITLE: Final = 80  # characters
+Most = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the curation of a document is.
+
+    Attributes:
+        id: of the document.
+        title: its first words.
+        mentions: of its models; in the reviewed version, of those who have finished.
+        undecided: how many of them nothing was decided about.
+        finished: whether a curator says so.
+        uncertainty: of what is not decided, in bits for 1,000 characters.
+        steps: that count.
+        flagged: whether the document or a mention is.
+        skipped: whether the curator leaves it out.
+        notes: about the document and its mentions.
+        disputed: mentions about which curators decided differently.
+        curators: who have it, in a project; and without one, who decided.
+        done: those of them who have finished it.
+    """
+
+    id: str
+    title: str
+    mentions: int
+    undecided: int
+    finished: bool
+    uncertainty: float
+    steps: int
+    flagged: bool = False
+    skipped: bool = False
+    notes: int = 0
+    disputed: int = 0
+    curators: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+
+
+class Summaries(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the list.
+
+    Attributes:
+        documents: on this page.
+        total: documents on all pages.
+        next: where the next page begins; ``None`` on the last one.
+    """
+
+    documents: tuple[Summary, ...]
+    total: int
+    next: int | None
+
+
+Facts = Mapping[str | None, Summary]
+Made = dict[int, tuple[int, Facts]]
+
+
+class Asked(NamedTuple):
+    """Which documents are asked for.
+
+    Attributes:
+        order: as they were added, or the least sure first.
+        show: which of them.
+        mine: whose documents are asked for with ``show="mine"``.
+        words: that their id or text has.
+        begin: how many are left out at the beginning.
+        most: on a page.
+    """
+
+    order: Order = "added"
+    show: Show = "all"
+    mine: str = ""
+    words: str = ""
+    begin: Number = 0
+    most: Most = 100
+
+
+def facts_of(kept: Kept, project: Project | None) -> Facts:
+    """Returns the summary of each version of a document; without a project, one of no version (``None``)."""
+    if project is None:
+        found = decided(*kept)
+        who = tuple(dict.fromkeys(step.who for step in found.steps))
+        return {None: _summary(found, disputed=_differing(found), curators=who)}
+    versions = Versions(kept, project)
+    shared = {"disputed": versions.disputed, "curators": versions.curators, "done": tuple(versions.done)}
+    made = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
+    own = _summary(versions.reviewed, **shared)
+    flagged = own.flagged or any(one.flagged for one in made.values())
+    notes = own.notes + sum(one.notes for one in made.values())
+    return {**made, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
+
+
+def _seen_by(who: NamedToken, facts: Facts, project: Project | None) -> Summary | None:
+    """Returns what somebody may know of a document; ``None`` for nothing."""
+    if project is None:
+        return facts[None]
+    every = facts[REVIEWED]
+    name = version_of(who, every.curators)
+    if sees_others(who, project, every.curators, every.done):
+        return facts[name]
+    return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=())
+
+
+def page_of(store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None) -> Summaries:
+    """Returns a page of the list.
+
+    Args:
+        store: of documents.
+        made: what is known of them already, see `Store.each`.
+        asked: which documents.
+        who: asks.
+        project: that is curated.
+    """
+    each = store.each(lambda kept: facts_of(kept, project), made)
+    seen = (one for facts in each if (one := _seen_by(who, facts, project)) is not None)
+    found = [one for one in seen if _is_asked(one, asked)]
+    if asked.words:
+        found = [one for one in found if store.has_words(one.id, asked.words)]
+    if asked.order == "uncertainty":
+        found.sort(key=lambda one: -one.uncertainty)
+    end = asked.begin + asked.most
+    return Summaries(
+        documents=tuple(found[asked.begin : end]), total=len(found), next=end if end < len(found) else None
+    )
+
+
+def _is_asked(one: Summary, asked: Asked) -> bool:
+    return {
+        "all": True,
+        "open": not one.finished and not one.skipped,
+        "mine": asked.mine in one.curators,
+        "flagged": one.flagged,
+        "disagreement": one.disputed > 0,
+    }[asked.show]
+
+
+def _differing(found: Decided) -> int:
+    """Returns about how many items curators said different things, who share their decisions."""
+    said: defaultdict[str, dict[str, After | None]] = defaultdict(dict)
+    for step in found.steps:
+        for edit in step.edits:
+            said[edit.item][step.who] = edit.after
+    return sum(len(set(of.values())) > 1 for of in said.values())
+
+
+def _summary(one: Decided, **facts: Any) -> Summary:
+    return Summary(
+        id=one.document.id,
+        title=one.document.text.strip()[:_TITLE].split("\n")[0],
+        mentions=len(one.document.mentions),
+        undecided=len(one.undecided),
+        finished=one.finished,
+        uncertainty=round(one.uncertainty, 6),
+        steps=len(one.steps),
+        flagged=any(remark.flagged for remark in one.remarks),
+        skipped=one.skipped,
+        notes=sum(bool(remark.note) for remark in one.remarks),
+        **facts,
+    )

@@ -1,0 +1,64 @@
+/** The list of documents of the service: found by words and filters, and fetched page by page. */
+
+import { active } from "./decisions.js";
+import { service } from "./service.js";
+
+const PAGE = 100; // documents
+
+export class Listing {
+  /** @param {any} store */
+  constructor(store) {
+    this.store = store;
+    /** @type {Map<string, any>} */
+    this.entries = new Map();
+    this.asked = {};
+    this.seen = 0;
+  }
+
+  /** Lists the first documents that meet a filter. @param {{q?: string, show?: string, order?: string}} parts @param {any} [open] a document that is in the list anyway */
+  async find(parts, open) {
+    const { q = "", show = "all", order = "added" } = { ...(this.store.listing && this.asked), ...parts };
+    const asked = { q, show, order };
+    this.asked = asked;
+    const told = await service.curation.list({ ...asked, from: 0, most: PAGE });
+    if (this.asked !== asked) return; // something else was asked meanwhile
+    const rows = told.documents.map((summary) => this.entry(summary));
+    if (open && !rows.includes(open)) rows.unshift(open);
+    this.seen = rows.filter(isHere).length;
+    const { total, next } = told;
+    const current = open ? rows.indexOf(open) : rows.length ? 0 : -1;
+    this.store.update({ listing: rows.length ? { ...asked, total, next } : null, documents: rows, current, comparison: null });
+  }
+
+  /** Fetches the next page, if there is one. @returns {Promise<boolean>} whether there are more documents now */
+  async more() {
+    const { asked } = this;
+    const { listing } = this.store;
+    if (!listing?.next || this.fetching) return false;
+    this.fetching = true;
+    const seen = this.store.documents.filter(isHere).length;
+    const from = Math.max(0, listing.next - (seen - this.seen)); // what was worked on meanwhile may not meet the filter any more
+    try {
+      const { documents, total, next } = await service.curation.list({ ...asked, from, most: PAGE });
+      if (this.asked !== asked) return false;
+      this.seen = seen;
+      const rows = new Set([...this.store.documents, ...documents.map((summary) => this.entry(summary))]);
+      this.store.update({ listing: { ...asked, total, next }, documents: [...rows] });
+      return documents.length > 0;
+    } finally {
+      this.fetching = false;
+    }
+  }
+
+  /** A document of the list, which may be here already. @param {any} summary with its id at least */
+  entry(summary) {
+    const { id, disputed, curators, done, ...rest } = summary;
+    const entry = this.entries.get(id) ?? { id, status: "done", native: { id, text: "", mentions: [] }, away: true };
+    this.entries.set(id, entry);
+    if (entry.base && summary.steps !== undefined && summary.steps !== active(entry.steps).length) entry.away = true; // others decided
+    return Object.assign(entry, { disputed, curators, done }, entry.base ? {} : rest);
+  }
+}
+
+/** @param {any} entry */
+const isHere = (entry) => Boolean(entry.base);

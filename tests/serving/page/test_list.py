@@ -1,0 +1,181 @@
+"""The list of documents: a page at a time, searched, filtered; and its state in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from standing import Standing, standing
+from tests.serving.page.browsing import Opened, load, opener, press, saved, steps, tally, until
+
+from fascicle.serving.server import PipelineOpener
+from fascicle.settings.serving import ServeSettings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.slow, pytest.mark.loopback]
+COUNT = 230
+
+
+def paper(number: int) -> dict[str, Any]:
+    mention = {"spans": [[0, 7]], "type": "Chemical", "score": 0.5 + number / 1_000, "source": "m"}
+    return {"id": f"paper {number:03}", "text": f"Aspirin in trial {number}x.", "mentions": [mention]}
+
+
+@pytest.fixture(scope="module")
+def shelf(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A service with many documents to curate."""
+    settings = ServeSettings(curation=str(tmp_path_factory.mktemp("shelf") / "decisions.sqlite"))
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
+        pasted = {"id": "text-abc-1", "text": "A pasted text about aspirin.\nIts second line.", "mentions": []}
+        given = [pasted, *map(paper, range(COUNT))]
+        for begin in range(0, len(given), 50):
+            body = {"documents": given[begin : begin + 50], "who": "Ada"}
+            assert service.ask("POST", "/v1/curation/documents", body).status == 200
+        yield service
+
+
+@pytest.fixture
+def open_shelf(browser: Browser, shelf: Standing) -> Iterator[Opened]:
+    yield from opener(browser, shelf)
+
+
+def rows(page: Page) -> list[str]:
+    return [str(one) for one in page.locator(".doc bdi").evaluate_all("all => all.map((one) => one.textContent)")]
+
+
+def resumed(page: Page) -> Page:
+    page.click("#resume")
+    page.wait_for_selector("#sheet .block", state="attached")
+    return page
+
+
+def test_the_list_is_fetched_page_by_page(open_shelf: Opened) -> None:
+    page = open_shelf(curator="Ada")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/v1/curation/document" in request.url else None)
+    resumed(page)
+    assert len(rows(page)) == 100
+    assert page.inner_text(".documents summary") == f"{COUNT + 1} documents"
+    assert len([one for one in asked if "/documents?" in one]) == 1
+    assert len([one for one in asked if "/document?" in one]) <= 2, "only this text and the next one are fetched"
+    page.locator(".doc-list").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+    until(page, "document.querySelectorAll('.doc').length > 190")
+    page.click("#more")
+    until(page, f"document.querySelectorAll('.doc').length === {COUNT + 1}")
+    assert len(set(rows(page))) == COUNT + 1
+    assert page.locator("#more").is_hidden()
+    assert "A pasted text about aspirin." in rows(page)
+
+
+def test_documents_are_found_by_id_and_text_and_filtered(open_shelf: Opened, shelf: Standing) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.fill("#find", "trial 17x")
+    until(page, "document.querySelector('.documents summary').textContent === '1 document'")
+    assert "paper 017" in rows(page)
+    page.locator(".doc", has_text="paper 017").click()
+    tally(page, "0 of 1")
+    press(page, "Shift+F")
+    page.wait_for_selector(".whole .flagged")
+    saved(page)
+    page.fill("#find", "")
+    page.select_option("#show", "flagged")
+    until(page, "location.hash.includes('show=flagged') && !location.hash.includes('q=')")
+    assert rows(page) == ["paper 017"]
+    page.select_option("#show", "mine")
+    page.select_option("#order", "added")
+    until(page, "location.hash.includes('order=added')")
+    page.select_option("#show", "open")
+    until(page, f"document.querySelector('.documents summary').textContent === '{COUNT + 1} documents'")
+    press(page, "a", "g")  # finished, and on to the next one
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 018')")
+    saved(page)
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    assert [one.get("finished") for one in steps(shelf, "paper%20017")][-1] is True
+    press(page, "Shift+G")  # skipped
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 019')")
+    page.select_option("#show", "all")
+    page.select_option("#show", "open")
+    until(page, f"document.querySelector('.documents summary').textContent === '{COUNT - 1} documents'")
+
+
+def test_nothing_is_left_out_while_documents_leave_the_filter(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.select_option("#order", "added")
+    page.select_option("#show", "open")
+    until(page, "location.hash.includes('show=open') && location.hash.includes('order=added')")
+    page.locator(".doc", has_text="paper 000").click()
+    for number in range(5):
+        until(page, f"document.querySelector('#heading h2').textContent.startsWith('paper {number:03}')")
+        tally(page, "0 of 1")
+        press(page, "g")
+    saved(page)
+    for count in (200, COUNT):
+        page.locator("#more").evaluate("one => one.click()")
+        until(page, f"document.querySelectorAll('.doc').length >= {count - 20}")
+    until(page, "!document.querySelector('#more').checkVisibility()")
+    left = {f"paper {number:03}" for number in range(COUNT)} - {"paper 017", "paper 018"}
+    assert left - {"paper 000", "paper 001", "paper 002", "paper 003", "paper 004"} <= set(rows(page))
+
+
+def test_the_address_has_document_mention_and_filters(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.fill("#find", "paper 12")
+    until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
+    page.locator(".doc", has_text="paper 123").click()
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 123')")
+    press(page, "n", "+")
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    address = page.url
+    other = open_shelf(curator="Ben")
+    other.goto(address)
+    other.reload()
+    for one in (page, other):
+        one.reload()
+        until(one, "document.querySelector('#heading h2')?.textContent.startsWith('paper 123')")
+        until(one, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+        assert one.input_value("#find") == "paper 12"
+        assert one.input_value("#least") == "5"
+        until(one, "document.querySelector('.documents summary').textContent === '10 documents'")
+    page.locator(".doc", has_text="paper 125").click()
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 125')")
+    page.go_back()
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 123')")
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    page.go_forward()
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 125')")
+
+
+def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada", fails="Failed to load resource"))
+    page.fill("#find", "paper 20")
+    until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
+    page.route("**/v1/curation/document?*", lambda route: route.abort())
+    page.locator(".doc", has_text="paper 203").click()
+    page.wait_for_selector("#again")
+    assert "does not answer" in page.inner_text("#heading")
+    assert page.locator("#sheet").evaluate("one => one.textContent") == "", "no other text under this name"
+    page.keyboard.press("a")  # there is nothing to decide about
+    page.unroute("**/v1/curation/document?*")
+    page.click("#again")
+    until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 203x')")
+    tally(page, "0 of 1")
+    page.route("**/v1/curation/document?*", lambda route: route.abort())
+    page.locator(".doc", has_text="paper 206").click()
+    page.wait_for_selector("#again")
+    page.locator(".doc", has_text="paper 203").click()
+    tally(page, "0 of 1")
+    page.unroute("**/v1/curation/document?*")
+    page.locator(".doc", has_text="paper 206").click()  # chosen again, it is asked for again
+    until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 206x')")
+
+
+def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> None:
+    page = open_shelf()
+    load(page, *map(paper, range(3)))
+    page.fill("#find", "002")
+    until(page, "document.querySelectorAll('.doc').length === 1")
+    assert page.locator("#show").is_hidden()
