@@ -114,7 +114,8 @@ def _variants(settings: VariantsStep, pipeline: PipelineSettings) -> Any:
 def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
     from fascicle.linking.opening import find
 
-    return Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
+    found = find(settings.linker, settings.packs, ontology=settings.ontology, strategies=settings.strategies)
+    return Own(found.opened(), name=settings.name)
 
 
 def _coordination(settings: CoordinationStep, pipeline: PipelineSettings) -> Any:

@@ -38,6 +38,17 @@ _OLD: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
+# Behind a text: a tag as in RDF, or a modifier.
+_LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(  # of synonyms, as Uberon, PO and others declare them
+    dict(
+        zip(
+            "latin greek spanish japanese french german italian portuguese chinese dutch czech polish turkish".split(),
+            "la el es ja fr de it pt zh nl cs pl tr".split(),
+            strict=True,
+        )
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +159,7 @@ class _Stanza:
         return stanza
 
     def take_name(self, tag: str, value: str, place: Place) -> None:
-        self.draft.name(_text(value), "label", place=place)
+        self.draft.name(_text(value), "label", language=_language(value), place=place)
 
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
@@ -160,13 +171,15 @@ class _Stanza:
         kind = _OLD.get(tag, scope)
         if kind in ("exact", "related") and any(_SHORT.search(word) for word in words if word not in _SCOPES):
             kind = "abbreviation"
-        self.draft.name(_unescaped(found[1]), kind, place=place)
+        typed = (_TYPES_OF_LANGUAGES.get(word.lower(), "") for word in words)
+        language = _language(found[2]) or next(filter(None, typed), "")
+        self.draft.name(_unescaped(found[1]), kind, language=language, place=place)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
             self.draft.report.lose("tag", place)
-        else:
+        elif _language(found[2]) in ("", self.draft.settings.language):
             self.draft.definition = self.draft.definition or _unescaped(found[1])
 
     def take_xref(self, tag: str, value: str, place: Place) -> None:
@@ -228,6 +241,12 @@ def _plain(value: str) -> str:
     """Returns an identifier or a word without the description, comment or modifiers behind it."""
     words = value.split(None, 1)
     return _unescaped(words[0]) if words and not words[0].startswith("!") else ""
+
+
+def _language(rest: str) -> str:
+    """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for none."""
+    found = _LANGUAGE.search(rest)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 def _text(value: str) -> str:
