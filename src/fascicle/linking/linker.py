@@ -138,7 +138,7 @@ class Linker(LinkStep):
         dense: whether names are also found by vectors.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         pack: Pack,
         *,

@@ -149,7 +149,7 @@ def _taxa(pack: Pack) -> dict[str, int]:
 
 
 def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
-    """Returns the rank in an order of the first vocabulary that the set of each concept is in; ``None`` for no order."""
+    """Returns the rank in an order of the first vocabulary that the set of each concept is in; ``None`` without one."""
     if not order:
         return None
     names, numbers = prefix_numbers(pack)

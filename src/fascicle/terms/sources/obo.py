@@ -40,14 +40,9 @@ _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
 # Behind a text: a tag as in RDF, or a modifier.
 _LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
-_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(  # of synonyms, as Uberon, PO and others declare them
-    dict(
-        zip(
-            "latin greek spanish japanese french german italian portuguese chinese dutch czech polish turkish".split(),
-            "la el es ja fr de it pt zh nl cs pl tr".split(),
-            strict=True,
-        )
-    )
+# Types of synonyms, as Uberon, PO and others declare them.
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
 )
 
 
