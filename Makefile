@@ -42,8 +42,9 @@ torture: $(VENV)/.dev
 interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made
 	FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
 		$(INTEROP)/tools/bin/python -m pytest -p no:cacheprovider -c tests/interop/pytest.ini tests/interop
-	for program in medspacy:spacy_step gliner:gliner_step openapi:openapi; do \
-		FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. $(INTEROP)/$${program%:*}/bin/python -m pytest -p no:cacheprovider \
+	for program in medspacy:spacy_step gliner:gliner_step openapi:openapi label-studio:label_studio_commands; do \
+		FASCICLE_INTEROP=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. LABEL_STUDIO=$(abspath $(INTEROP))/label-studio/bin/label-studio \
+			$(INTEROP)/$${program%:*}/bin/python -m pytest -p no:cacheprovider \
 			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}.py || exit 1; done
 
 $(INTEROP)/%/.made: tests/interop/requirements-%.txt

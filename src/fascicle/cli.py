@@ -59,6 +59,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "index": "build term packs of vocabularies; count, verify, explain, compare, export and curate them",
         "linker": "fit what decides which concept of a term pack a mention means",
         "link": "give the mentions of documents concepts of a term pack, or say that none fits, and why",
+        "label-studio": "bring documents into a project of Label Studio, and its annotations back",
         "vectors": "train static word vectors (GloVe) on the text of a corpus",
         "typer": "type given spans with a light model of static vectors: train it, score it, re-type predictions",
         "models": "list the models, packs and linkers that come with Fascicle, or the plug-ins of other packages",
@@ -115,7 +116,7 @@ def build_parser(only: str | None = None) -> Parser:
     for name, help_text in COMMANDS.items():
         command = add_command(commands, name, help_text=help_text)
         if only in (None, name):
-            configure(command, import_module(f"fascicle.verbs.{name}"))
+            configure(command, import_module(f"fascicle.verbs.{name.replace('-', '_')}"))
     return parser
 
 

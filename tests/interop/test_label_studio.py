@@ -56,9 +56,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if url := os.environ.get("LABEL_STUDIO_URL", ""):
-        yield asking(url)
+        yield url
         return
     folder = tmp_path_factory.mktemp("label-studio")
     with socket.socket() as free:
@@ -70,12 +70,17 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         command = [os.environ["LABEL_STUDIO"], *asked]
         program = subprocess.Popen(command, stdout=log, stderr=log, env=environment(folder), cwd=folder)
         try:
-            ask = asking(f"http://127.0.0.1:{port}")
-            wait(ask, program, folder / "log")
-            yield ask
+            url = f"http://127.0.0.1:{port}"
+            wait(asking(url), program, folder / "log")
+            yield url
         finally:
             program.terminate()
             program.wait(60)
+
+
+@pytest.fixture(scope="module")
+def ask(address: str) -> Ask:
+    return asking(address)
 
 
 def wait(ask: Ask, program: subprocess.Popen[bytes], log: Path) -> None:

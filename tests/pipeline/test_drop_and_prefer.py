@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, Section
 from fascicle.core.mention import Link
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
@@ -28,11 +28,15 @@ def mention(start: int = 0, end: int = 5, links: tuple[Link, ...] = (), source: 
     return Mention(((start, end),), "A", source=source, links=links)
 
 
+SECTIONS = (Section(0, 6, "title"), Section(7, 14, "abstract-methods"), Section(14, 20, "abstracted"))
+
+
 def left(found: list[Mention], **conditions: object) -> set[Mention]:
     asked = DropStep(sources=("one",), **conditions)  # type: ignore[arg-type]
     step = Drop(name="drop", drops=frozenset(asked.sources), settings=asked)
-    (patch,) = step.run([Document(id="a", text=TEXT, mentions=tuple(found))])
-    return set(apply(Document(id="a", text=TEXT, mentions=tuple(found)), patch, drops=step.drops).mentions)
+    document = Document(id="a", text=TEXT, mentions=tuple(found), sections=SECTIONS)
+    (patch,) = step.run([document])
+    return set(apply(document, patch, drops=step.drops).mentions)
 
 
 def preferred(one: Mention, *vocabularies: str) -> tuple[Link, ...]:
@@ -58,6 +62,14 @@ def test_what_is_of_some_vocabularies_alone_is_dropped() -> None:
 def test_what_is_shorter_is_dropped(places: list[tuple[int, int]], least: int) -> None:
     found = [mention(start, start + length) for start, length in places]
     assert left(found, shorter=least) == {one for one in found if one.end - one.start >= least}
+
+
+def test_what_is_in_some_sections_is_dropped() -> None:
+    title, methods, other = mention(1, 6), mention(8, 10), mention(14, 19)
+    between = mention(5, 8)
+    assert left([title, methods, other, between], sections=("abstract",)) == {title, other, between}
+    assert left([title, methods, other, between], sections=("title", "abstracted")) == {methods, between}
+    assert left([title, methods], sections=("title",), shorter=3) == {title, methods}
 
 
 def test_conditions_hold_together_and_other_layers_stay() -> None:

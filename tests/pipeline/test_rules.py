@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, Section
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
 from fascicle.pipeline.rules import Rules
@@ -45,6 +45,21 @@ def test_words_are_added_in_their_context() -> None:
         ("IL 2", "Gene"),
         ("AB  17", "Gene"),
     ]
+
+
+def test_a_rule_of_sections_does_nothing_elsewhere() -> None:
+    text = "IL 2 is old.\n\nIL 2 is new.\n\nIL 2 ends."
+    sections = (Section(0, 12, "title"), Section(14, 26, "abstract-results"))
+    document = Document(id="a", text=text, words=CUTS.words(text), sentences=CUTS.sentences(text), sections=sections)
+    add = {"type": "Gene", "words": "IL 2", "sections": ("abstract",), "tests": [{"text": "IL 2.", "find": ("IL 2",)}]}
+    drop = {"type": "Gene", "does": "drop", "sources": ("one",), "sections": ("title",)}
+    drop["tests"] = [{"text": "[[IL 2]].", "find": ()}]
+    rules = step(add, drop)
+    found = tuple(Mention(((at, at + 4),), "Gene", source="one") for at in (0, 14, 28))
+    given = document.having(mentions=found)
+    (patch,) = rules.run([given])
+    after = apply(given, patch, step=rules.name, drops=rules.drops)
+    assert [(one.start, one.source) for one in after.mentions] == [(14, "one"), (14, "rules"), (28, "one")]
 
 
 def test_no_rule_reaches_over_a_sentence() -> None:

@@ -169,20 +169,3 @@ def test_reasons_are_those_of_the_links_that_are_there(served: Standing) -> None
     for one in again:
         (given,) = linked.mentions[one["mention"]].links
         assert given.nil or given.curie == one["candidates"][0]["curie"]
-
-
-def test_clients_of_kazu_get_documents_of_kazu(served: Standing, tmp_path: Path) -> None:
-    texts = [{"text": "Aspirin is for pain."}, {"sections": {"title": "Aspirin", "body": "It is for pain."}}]
-    reply = served.ask("POST", "/api/kazu/ner_and_linking", texts)
-    assert reply.status == 200
-    path = tmp_path / "answer.kazu.json"
-    path.write_bytes(reply.content)
-    first, second = read(path, format="kazu")
-    assert {one.text for one in first} >= {"Aspirin", "pain"}
-    assert [section.name for section in second.sections or ()] == ["title", "body"]
-    assert any(one.mention.links for one in first)
-    bare = served.ask("POST", "/api/kazu/ner_only", texts[0]).json
-    entities = bare[0]["sections"][0]["entities"]
-    assert {one["namespace"] for one in entities} >= {"terms"}
-    assert not any(one.get("mappings") for one in entities)
-    assert served.ask("POST", "/api/kazu/ner_only", {"text": "a", "sections": {"b": "c"}}).status == 422

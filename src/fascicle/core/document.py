@@ -254,6 +254,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             found = canonical(before.values())
         return tuple(m for m in found if m.source == source)
 
+    def is_in(self, mention: Mention, sections: Iterable[str]) -> bool:
+        """True if a mention is in a section of one of some names; ``abstract`` also means ``abstract-methods``."""
+        return any(
+            one.start <= mention.start and mention.end <= one.end and f"{one.name}-".startswith(f"{name}-")
+            for one in self.sections or ()
+            for name in sections
+        )
+
     @property
     def origins(self) -> tuple[str, ...]:
         """Messages that name the packs of the links and their dates, each message once."""

@@ -109,6 +109,12 @@ class Account:
         """Number of input documents: those that were read, and those that could not be read."""
         return self.read + self.reading.aside.count
 
+    def counted(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Counts documents that were read, with their events, and yields them unchanged."""
+        for document in self.events.observe(documents):
+            self.read += 1
+            yield document
+
     def open_report(self) -> WriteReport:
         """Returns a report for one output file; pass it to `add` when the file is complete."""
         return WriteReport(aside=self.writing)

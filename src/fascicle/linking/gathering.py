@@ -23,7 +23,6 @@ from fascicle.linking.finding import (
     Found,
     ShortFormFeatures,
     cut,
-    first_in,
 )
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
@@ -67,7 +66,11 @@ class CandidateGenerator:
     """
 
     def __init__(
-        self, finder: Finder, memory: Memory, vocabularies: Mapping[str, Sequence[str]], order: Sequence[str] = ()
+        self,
+        finder: Finder,
+        memory: Memory,
+        vocabularies: Mapping[str, Sequence[str]],
+        allowed: Callable[[Candidates, Bools], Bools],
     ) -> None:
         """Sets the finder and the other parts of the search.
 
@@ -76,11 +79,11 @@ class CandidateGenerator:
             memory: names that annotated texts gave to concepts.
             vocabularies: of types, prefixes of the concepts that may be answered, with all of their sets; all of the
                 pack by default.
-            order: prefixes of vocabularies; where names equal to a mention are of several, the first of these alone.
+            allowed: returns which candidates count, given those that count here.
         """
         self.finder, self.memory = finder, memory
         self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
-        self._places = self._in_order(order) if order else None
+        self._allowed = allowed
         self._wanted = {  # whether each concept may be answered
             kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
             for kind, wanted in vocabularies.items()
@@ -97,15 +100,6 @@ class CandidateGenerator:
         found[leads[chosen]] = True
         wanted: Bools = found[leads]
         return wanted
-
-    def _in_order(self, order: Sequence[str]) -> Ints:
-        """Returns the rank of the first vocabulary that the set of each concept is in."""
-        places = np.full(len(self.prefix_of), len(order))
-        for place, prefix in reversed(list(enumerate(order))):
-            if prefix in self.prefixes:
-                rows = np.flatnonzero(self.prefix_of == self.prefixes.index(prefix))
-                places[self.finder.pack.leads.of(rows)] = place
-        return places
 
     def gather(
         self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
@@ -248,7 +242,7 @@ class CandidateGenerator:
             **{name: getattr(best, name) for name in ("terms", "tiers", "similarity", "distance", "hinted")},
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
-        return cut(gathered, allowed if self._places is None else allowed & first_in(self._places, gathered, allowed))
+        return cut(gathered, self._allowed(gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""

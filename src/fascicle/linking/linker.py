@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Self
 
 import msgspec
@@ -22,19 +23,22 @@ from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, told
-from fascicle.linking.equivalents import Answers, distinct, link_to, nil_link
+from fascicle.linking.equivalents import distinct, link_to, nil_link
 from fascicle.linking.features import FeatureExtractor, of_dense
-from fascicle.linking.finding import TIERS, Candidates, Finder
+from fascicle.linking.finding import TIERS, Candidates, Finder, cut
 from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
 from fascicle.linking.gathering import CandidateGenerator, Without
 from fascicle.linking.gold import Memory, types_of
 from fascicle.linking.index import NameIndex
 from fascicle.linking.ranking import Choices, Ranked, alike, probabilities, shares, stated_scores
+from fascicle.linking.strategies import Strategies
+from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.arrays import spread
 from fascicle.terms.pack.pack import Pack
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
 _MOST_ALIKE: Final = 20
+NO_STRATEGIES: Final[Mapping[str, LinkStrategy]] = MappingProxyType({})
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +138,7 @@ class Linker(LinkStep):
         dense: whether names are also found by vectors.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         pack: Pack,
         *,
@@ -144,6 +148,7 @@ class Linker(LinkStep):
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         order: Sequence[str] = (),
         ontology: str = "",
+        strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES,
     ) -> None:
         """Sets the parts of the linker.
 
@@ -154,20 +159,18 @@ class Linker(LinkStep):
             rankers: by type.
             vocabularies: of types, prefixes of the concepts that are answered, in place of those of the ranker.
             order: prefixes of vocabularies; of the identifiers of a concept the first of these is the answer, by
-                default that of the vocabulary which comes first in the pack; see `CandidateGenerator` too.
+                default that of the vocabulary which comes first in the pack; see `Strategies` too.
             ontology: prefix of the only vocabulary in which links are given, in place of the order; other concepts
                 are no candidates.
+            strategies: by type; those of types that the pack lacks do nothing.
 
         Raises:
             UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
-        self.pack, self.rankers = pack, dict(rankers or {})
-        self._wanted = {kind: ranker.vocabularies for kind, ranker in self.rankers.items()} | dict(vocabularies or {})
-        if ontology:
-            self._wanted = dict.fromkeys(pack.types, (ontology,))
-        self._answering = Answers(pack, order=order, ontology=ontology)
+        self.pack, self._strategies = pack, Strategies(pack, strategies, order=order, ontology=ontology)
+        self.rankers, self._wanted = self._strategies.chosen(rankers or {}, vocabularies or {})
         self._gatherer = CandidateGenerator(
-            Finder(pack, index), memory or Memory(), self._wanted, () if ontology else order
+            Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
         self._describer = FeatureExtractor(pack)
         self.dense = self._gatherer.finder.dense is not None
@@ -180,7 +183,8 @@ class Linker(LinkStep):
         finder, memory = self._gatherer.finder, self._gatherer.memory
         rankers = {kind: msgspec.to_builtins(ranker) for kind, ranker in self.rankers.items()}
         parts = [self.pack.full_name, finder.index is not None, rankers, self._wanted, memory.table()]
-        parts += [self._order, self._answering.ontology]
+        parts += [self._order, self._strategies.ontology]
+        parts += [msgspec.to_builtins(self._strategies.of)] if self._strategies.of else []
         parts += [finder.dense.fingerprint] if finder.dense is not None else []
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
@@ -195,7 +199,9 @@ class Linker(LinkStep):
         return {pair for pair, one in zip(pairs, typed, strict=True) if one in there}
 
     @classmethod
-    def open(cls, folder: Path, pack: Pack, *, ontology: str = "") -> Self:
+    def open(
+        cls, folder: Path, pack: Pack, *, ontology: str = "", strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES
+    ) -> Self:
         """Opens a linker that `fitting.fit_linker` wrote.
 
         Raises:
@@ -203,10 +209,15 @@ class Linker(LinkStep):
             UsageError: the pack has no concept of the ontology.
         """
         manifest = read_linker(folder, pack)
-        index = NameIndex.open(folder, pack) if manifest.indexed else None
-        memory = Memory.read(folder)
-        order = manifest.order or ()
-        return cls(pack, index=index, memory=memory, rankers=manifest.rankers, order=order, ontology=ontology)
+        return cls(
+            pack,
+            index=NameIndex.open(folder, pack) if manifest.indexed else None,
+            memory=Memory.read(folder),
+            rankers=manifest.rankers,
+            order=manifest.order or (),
+            ontology=ontology,
+            strategies=strategies,
+        )
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links those mentions of each document that have no links, if the pack covers their types.
@@ -234,14 +245,14 @@ class Linker(LinkStep):
 
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
-        found, ontology = ranked.found, self._answering.ontology
+        found, ontology = ranked.found, self._strategies.ontology
         starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
         some = np.flatnonzero(starts < ends)
         is_given = ~(ranked.scores[ranked.order[starts[some]]] < ranked.thresholds[some])  # also without a probability
         counts = np.zeros(len(found.units), dtype=np.int64)
         counts[some[is_given]] = np.maximum(ranked.alike[some[is_given]], 1)
         rows = spread(starts, starts + counts, ranked.order)[1]
-        names = self._answering.told(found.concepts[rows], found.terms[rows])
+        names = self._strategies.told(found, rows)
         said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
         for count, nil in zip(counts.tolist(), ranked.nil.tolist(), strict=True):
             if not count:
@@ -298,6 +309,9 @@ class Linker(LinkStep):
         ]
         found = self._gatherer.gather(documents, typed, without=without)
         features = self._describer.features(found, documents)
+        if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
+            found = cut(found, allowed)
+            features = self._describer.features(found, documents)
         given = [typed[unit.document][unit.mention].score for unit in found.units]
         return self.order(found, features, given=np.array(given, dtype=np.float64))
 
@@ -327,6 +341,7 @@ class Linker(LinkStep):
             thresholds[units] = ranker.thresholds(given[units])
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
         first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
+        first, thresholds = self._strategies.ties(kinds.tolist(), first, thresholds)
         told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
         return Ranked(
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
@@ -356,13 +371,13 @@ class Linker(LinkStep):
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
         found = ranked.found
-        concept, term = int(found.concepts[row]), int(found.terms[row])
+        term = int(found.terms[row])
         unit = found.units[int(found.owners[row])]
         values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
         names = inputs_of(dense=self.dense)
         features = {name: value for name, value in zip(names, values, strict=True) if value}
         surfaces = self.pack.active
-        ((curie, label, same),) = self._answering.told(np.array([concept]), np.array([term]))
+        ((curie, label, same),) = self._strategies.told(found, np.array([row]))
         return Candidate(
             curie=curie,
             label=label,

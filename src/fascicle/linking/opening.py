@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -17,10 +17,12 @@ from fascicle.errors import UsageError
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.linking.gold import types_of
-from fascicle.linking.linker import Decision, Linker, LinkStep
+from fascicle.linking.linker import NO_STRATEGIES, Decision, Linker, LinkStep
+from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_described, write_described
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
+from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers
@@ -58,11 +60,11 @@ class Part(NamedTuple):
     manifest: LinkerManifest
     pack: Pack
 
-    def opened(self, ontology: str) -> Linker:
+    def opened(self, ontology: str, strategies: Mapping[str, LinkStrategy]) -> Linker:
         """Opens the linker; a pack alone links by default weights."""
         if not (self.folder / LINKER).is_file():
-            return Linker(self.pack, ontology=ontology)
-        return Linker.open(self.folder, self.pack, ontology=ontology)
+            return Linker(self.pack, ontology=ontology, strategies=strategies)
+        return Linker.open(self.folder, self.pack, ontology=ontology, strategies=strategies)
 
 
 class LinkerWithPacks(NamedTuple):
@@ -71,15 +73,18 @@ class LinkerWithPacks(NamedTuple):
     Attributes:
         parts: one for each pack.
         ontology: prefix of the vocabulary in which links are given; packs without it link nothing.
+        strategies: of the linker by type.
     """
 
     parts: tuple[Part, ...]
     ontology: str = ""
+    strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES
 
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the parts that decide, with the release, all links."""
         told = [part.manifest.fingerprint for part in self.parts] + ([self.ontology] if self.ontology else [])
+        told += [msgspec.json.encode(self.strategies, order="sorted").decode()] if self.strategies else []
         return hashlib.sha256(" ".join(told).encode()).hexdigest()
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
@@ -93,7 +98,7 @@ class LinkerWithPacks(NamedTuple):
         Raises:
             PackError: a damaged linker.
         """
-        opened = [part.opened(self.ontology) for part in self.parts if _has(part.pack, self.ontology)]
+        opened = [part.opened(self.ontology, self.strategies) for part in self.parts if _has(part.pack, self.ontology)]
         return opened[0] if len(opened) == 1 else Linkers(opened)
 
 
@@ -106,7 +111,13 @@ def places_of(linker: Places) -> Sequence[Place]:
     return [linker] if isinstance(linker, str | os.PathLike) else linker
 
 
-def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> LinkerWithPacks:
+def find(
+    linker: Places,
+    packs: Sequence[Place] = (),
+    *,
+    ontology: str = "",
+    strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES,
+) -> LinkerWithPacks:
     """Finds a linker and its packs.
 
     Args:
@@ -114,10 +125,12 @@ def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> 
             first that has its type and a concept for it.
         packs: of the linker; by default they are where they were when it was fitted.
         ontology: prefix of the only vocabulary in which links are given; by default each linker knows its own.
+        strategies: by type of mentions.
 
     Raises:
         PackError: there is no such linker, it is damaged, or a pack is not there or another one.
-        UsageError: a pack that the linker does not need, or no pack has a concept of the ontology.
+        UsageError: a pack that the linker does not need, or no pack has a concept of the ontology, or what a strategy
+            names.
     """
     places = places_of(linker)
     given = [Pack.open(pack) for pack in packs]
@@ -131,7 +144,8 @@ def find(linker: Places, packs: Sequence[Place] = (), *, ontology: str = "") -> 
         raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
     for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
-    return LinkerWithPacks(parts, ontology)
+    check_strategies([part.pack for part in parts], strategies)
+    return LinkerWithPacks(parts, ontology, strategies)
 
 
 def parts_of(folder: Path) -> tuple[Path, ...]:

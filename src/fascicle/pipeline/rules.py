@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from fascicle.core.arguments import at_most
-from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.core.document import Document, Mention, Patch, Section, unique
 from fascicle.core.mention import Span
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
@@ -161,9 +161,11 @@ class Rules:
         for rule in self._rules:
             if rule.settings.does == "add":
                 for mention in (one for sentence in words for one in rule.added(sentence, self.name)):
-                    now.setdefault(mention.key, mention)
+                    if _is_there(rule, document, mention):
+                        now.setdefault(mention.key, mention)
                 continue
-            for mention in [one for one in now.values() if _is_meant(rule, words, one)]:
+            meant = [one for one in now.values() if _is_meant(rule, words, one) and _is_there(rule, document, one)]
+            for mention in meant:
                 before = origin.pop(mention.key, None)
                 del now[mention.key]
                 if rule.settings.does == "retype":
@@ -212,6 +214,10 @@ def _is_meant(rule: _Rule, sentences: Sequence[_Words], mention: Mention) -> boo
     return at >= 0 and rule.meant(sentences[at], mention)
 
 
+def _is_there(rule: _Rule, document: Document, mention: Mention) -> bool:
+    return not rule.settings.sections or document.is_in(mention, rule.settings.sections)
+
+
 def _sentences(document: Document) -> list[_Words]:
     words = document.words or ()
     starts = [start for start, _ in words]
@@ -232,6 +238,7 @@ def _document_of(test: RuleTest, rule: RuleSettings, segmenter: Segmenter) -> Do
     return Document(
         id="test",
         text=text,
+        sections=tuple(Section(0, len(text), name) for name in rule.sections[:1]),
         mentions=tuple(mentions),
         sentences=segmenter.sentences(text),
         words=segmenter.words(text),

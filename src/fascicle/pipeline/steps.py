@@ -194,7 +194,7 @@ class Drop(_Changing):
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""
         return [
-            Patch(drop=tuple(one.key for one in document.mentions if self._goes(one, document.text)))
+            Patch(drop=tuple(one.key for one in document.mentions if self._goes(one, document)))
             for document in documents
         ]
 
@@ -203,14 +203,15 @@ class Drop(_Changing):
         """Links, if a condition is about them."""
         return LINKED if self.settings.unlinked or self.settings.vocabularies else MENTIONS
 
-    def _goes(self, mention: Mention, text: str) -> bool:
+    def _goes(self, mention: Mention, document: Document) -> bool:
         asked, found = self.settings, {_vocabulary(link) for link in mention.links if not link.nil}
         low = asked.below is None or (mention.score is not None and mention.score < asked.below)
         return (
             mention.source in self.drops
             and low
             and (not asked.types or mention.type in asked.types)
-            and (asked.shorter is None or len(mention.text_in(text)) < asked.shorter)
+            and (asked.shorter is None or len(mention.text_in(document.text)) < asked.shorter)
+            and (not asked.sections or document.is_in(mention, asked.sections))
             and not (asked.unlinked and found)
             and (not asked.vocabularies or (bool(found) and found <= set(asked.vocabularies)))
         )

@@ -19,12 +19,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         types: of the mentions to keep; empty for all.
         link: whether mentions get links; without, the steps that only link are not done.
         candidates: concepts that are told of each mention, the best first; 0 for none.
+        find: whether mentions are found; without, the steps that only link are done alone.
     """
 
     min_score: float = 0.0
     types: tuple[str, ...] = ()
     link: bool = True
     candidates: int = 0
+    find: bool = True
 
 
 class StepFacts(msgspec.Struct, frozen=True, kw_only=True):

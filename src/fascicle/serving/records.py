@@ -235,3 +235,17 @@ class KazuDocument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     idx: str
     sections: tuple[dict[str, Any], ...]
     metadata: dict[str, Any] = {}
+
+
+class KazuAnnotations(msgspec.Struct, frozen=True, kw_only=True):
+    """A document for the components of Label Studio that the page of Kazu has.
+
+    Attributes:
+        ls_view: its labelling configuration, as XML.
+        ls_tasks: a task for each section.
+        doc: the document.
+    """
+
+    ls_view: str
+    ls_tasks: tuple[dict[str, Any], ...]
+    doc: KazuDocument

@@ -87,6 +87,7 @@ class PipelineWork:
         """Stores the pipeline, the name under which it is served, and example texts."""
         self.pipeline, self._name, self._examples = pipeline, name, tuple(examples)
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
+        self._others = frozenset(step.name for step in pipeline.steps) - self._only_link
 
     def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
         """Executes an order; see `Work`."""
@@ -94,7 +95,7 @@ class PipelineWork:
             case Annotate(documents=raw, options=options):
                 documents = [codec.decode(bytes(one)) for one in raw]
                 given(documents)
-                without = () if options.link else self._only_link
+                without = self._others if not options.find else () if options.link else self._only_link
                 results = self.pipeline.of_batch(documents, without=without, watch=watch)
                 return Answered(answers=tuple(self._answer(one, options) for one in results))
             case Explain(document=one, candidates=most):

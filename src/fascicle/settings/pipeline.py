@@ -155,7 +155,7 @@ def as_toml(settings: PipelineSettings) -> str:
         if isinstance(value, Settings):
             tables.append(f"\n[{name}]\n{_lines(value)}")
         else:
-            top.append(f"{name} = {_value(msgspec.to_builtins(value))}\n")
+            top.append(f"{name} = {toml_value(msgspec.to_builtins(value))}\n")
     steps = [f'\n[[steps]]\nkind = "{kind}"\n{_lines(step)}' for kind, step in settings.steps]
     return "".join([*top, *tables, *steps])
 
@@ -185,15 +185,16 @@ def _place(given: str, *, path: Path, key: str) -> str:
 
 def _lines(settings: Settings) -> str:
     values = msgspec.to_builtins(settings)
-    return "".join(f"{key} = {_value(value)}\n" for key, value in values.items() if value is not None)
+    return "".join(f"{key} = {toml_value(value)}\n" for key, value in values.items() if value is not None)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """Returns a value as TOML, on one line; tables without the keys that are ``None``."""
     if isinstance(value, dict):
-        inside = ", ".join(f"{_value(key)} = {_value(one)}" for key, one in value.items() if one is not None)
+        inside = ", ".join(f"{toml_value(key)} = {toml_value(one)}" for key, one in value.items() if one is not None)
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     return (
         msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
     )  # text, numbers and truth values are written as in JSON

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -15,6 +15,7 @@ from fascicle.settings.recognition import Case
 
 KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]
+Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered", "dense"]
 Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
@@ -91,6 +92,29 @@ class VariantsStep(StepSettings, frozen=True, kw_only=True):
     """Sequence variants such as ``c.1799T>A``, ``Val600Glu`` and ``rs113488022``, with their names in HGVS as links."""
 
 
+class LinkStrategy(Settings, frozen=True, kw_only=True):
+    """How the mentions of one type are linked.
+
+    Attributes:
+        keys: how near a name must be that counts, the nearest first; looser ones are tried where nearer ones find
+            nothing.
+        ranker: what orders candidates: ``"fitted"``: the ranker of the linker, if it has one for the type;
+            ``"stated"``: stated weights, which give no probability.
+        fallback: what is answered where the first candidates are equally good: ``"ambiguous"``: all of them;
+            ``"first"``: the first by a fixed order; ``"nil"``: none.
+        species: ``"weighed"``: that the text names the species of a concept speaks for it; ``"named"``: where there is
+            a candidate of the likeliest species, those of others do not count; or a CURIE such as
+            ``"NCBITaxon:9606"``: those of other species never count. Concepts without a species count always.
+        vocabularies: prefixes of those that are answered, the best first; by default those of the linker.
+    """
+
+    keys: Annotated[tuple[Near, ...], Meta(min_length=1)] = get_args(Near)
+    ranker: Literal["fitted", "stated"] = "fitted"
+    fallback: Literal["ambiguous", "first", "nil"] = "ambiguous"
+    species: Name = "weighed"
+    vocabularies: tuple[Name, ...] = ()
+
+
 class LinkStep(StepSettings, frozen=True, kw_only=True):
     """Concepts for the mentions of all layers that have no links; long forms lend evidence to their short forms.
 
@@ -98,11 +122,18 @@ class LinkStep(StepSettings, frozen=True, kw_only=True):
         linker: folder of ``fascicle linker fit``, or the name of a shipped linker.
         packs: of the linker, where it does not find them by itself.
         ontology: prefix of a vocabulary, such as ``"MONDO"``, in which links are given by the references of the packs.
+        strategies: type of mentions -> how they are linked; other types are linked as the linker does by itself.
     """
 
     linker: Name = DEFAULT_LINKER
     packs: tuple[Name, ...] = ()
     ontology: str = ""
+    strategies: dict[Name, LinkStrategy] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses two choices of a vocabulary."""
+        if self.ontology and any(one.vocabularies for one in self.strategies.values()):
+            raise ValueError("ontology chooses one vocabulary for all types: leave it out, or those of strategies")
 
 
 class CoordinationStep(StepSettings, frozen=True, kw_only=True):
@@ -195,6 +226,8 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
         not_before: what they may not end with.
         not_after: what they may not begin with.
         sources: the layers whose mentions are dropped or retyped.
+        sections: names of sections outside of which the rule does nothing; ``"abstract"`` also means
+            ``"abstract-methods"``. Its tests are such sections.
         tests: of the rule; at least one.
     """
 
@@ -207,6 +240,7 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
     not_before: Pattern = ""
     not_after: Pattern = ""
     sources: tuple[Name, ...] = ()
+    sections: tuple[Name, ...] = ()
     tests: Annotated[tuple[RuleTest, ...], Meta(min_length=1)]
 
     def __post_init__(self) -> None:
@@ -257,6 +291,8 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
         unlinked: those that have no concept; NIL is none.
         shorter: those with fewer characters than this.
         vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
+        sections: those in sections of these names, such as ``"references"``; ``"abstract"`` also means
+            ``"abstract-methods"``.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
@@ -265,6 +301,7 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
     unlinked: bool = False
     shorter: Positive | None = None
     vocabularies: tuple[Name, ...] = ()
+    sections: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses conditions that no mention meets together."""

@@ -82,10 +82,7 @@ def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> 
     places = places_to_read(files, request)
     say_notes(table_notes(places, request))
     inputs = [Input(name=source) for place in places for source in place.sources]
-    for _, document in read_inputs(inputs, request, report=account.reading):
-        account.read += 1
-        account.events.see(document)
-        yield document
+    yield from account.counted(document for _, document in read_inputs(inputs, request, report=account.reading))
 
 
 def _refusing_nothing(documents: Iterator[Document], account: Account, report: WriteReport) -> Iterator[Document]:

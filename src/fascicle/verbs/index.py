@@ -21,7 +21,7 @@ from fascicle.terms.pack.why import lines as why_lines
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
 from fascicle.verbs.messages import put, say
-from fascicle.verbs.options import Declared, Overwrite, called, option, positive, reads, writes
+from fascicle.verbs.options import Declared, Overwrite, called, fills, option, positive, reads, writes
 from fascicle.verbs.shared import ReadingAs, reading_of
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
 from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out
@@ -74,6 +74,26 @@ class Extend(Overwrite):
     kind: str = option("--type TYPE", default="")
     linker: str | None = option("--linker LINKER", reads)
     json: bool = option("--json")
+
+
+class Fetch(Overwrite):
+    """Fetch a public vocabulary from its publisher, and print its table for a sources.toml.
+
+    In Python: ``fascicle.verbs.tasks.index_fetch.fetch("mondo", "vocabularies")``
+
+    Attributes:
+        name: of the vocabulary; default: list all that are known.
+        output: a folder to fetch into; default: only say what would be fetched, and how large it is.
+        table: a table of your own, as the shipped one; https alone.
+        mebibytes: size that a file may have; default: 8192.
+        seconds: that a fetch may take; the same command goes on later; default: 7200.
+    """
+
+    name: str = option("NAME ?", default="")
+    output: str | None = option("-o --output FOLDER", fills)
+    table: str | None = option("--table TOML", reads)
+    mebibytes: int = option("--most MIB", positive, default=8_192)
+    seconds: int = option("--seconds N", positive, default=7_200)
 
 
 class Stats(Declared):
@@ -211,6 +231,23 @@ def _run_extend(args: Extend) -> int:
     return 0
 
 
+def _run_fetch(args: Fetch) -> int:
+    """Fetches a vocabulary, or lists what can be; returns the exit code."""
+    from fascicle.verbs.tasks import index_fetch  # late: it loads what the network needs
+
+    table = args.table or index_fetch.PUBLIC
+    if not args.name:
+        for name, row in index_fetch.vocabularies(table).items():
+            sys.stdout.write(f"{name}\t{row.title}\t{row.licence}\t{row.page}\n")
+        return 0
+    limits = called(index_fetch.FetchLimits, args)
+    found = index_fetch.fetch(args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say)
+    if found is not None:
+        sys.stdout.write(index_fetch.as_source(args.name, found, table=table))
+        say(f"{found.path} has the SHA-256 {found.sha256}, as of {found.fetched}")
+    return 0
+
+
 def _say_read(reports: Mapping[str, SourceReport], *, all_lines: bool) -> None:
     for name, report in reports.items():
         for line in report.lines() if all_lines else [report.summary()]:
@@ -296,6 +333,7 @@ def _run_curate(args: Curate) -> int:
 COMMANDS = {
     "build": (Build, _run_build),
     "extend": (Extend, _run_extend),
+    "fetch": (Fetch, _run_fetch),
     "stats": (Stats, run_stats),
     "verify": (Verify, _run_verify),
     "why": (Why, _run_why),

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 # Errors name the argument of a function, which a user of Python can give; here it is the option that says the same.
-_FLAGS: Final = "overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
+_FLAGS: Final = "add overwrite allow_missing resume per_type distinct_types debug all_parts demo untaught"
 
 
 _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
@@ -26,6 +26,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
         **{said: f"--{said.replace('_', '-').replace('=', ' ')}" for said in _ALIKE.split()},
         "sample=FILE": "--calibrate FILE",
+        "url=URL": "--url URL",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
         "format=pdf": "--input-format pdf",

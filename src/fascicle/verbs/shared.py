@@ -193,10 +193,7 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
     Raises:
         InputError: a file cannot be read, or every document was set aside.
     """
-    for document in documents_of(files, request, report=account.reading):
-        account.read += 1
-        account.events.see(document)
-        yield document
+    yield from account.counted(documents_of(files, request, report=account.reading))
     if not account.read:
         account.refuse_nothing()
 

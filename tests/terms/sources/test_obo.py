@@ -128,3 +128,40 @@ def test_an_import_is_named(read: Callable[..., Any]) -> None:
     )
     assert found.losses() == {"import": 1}
     assert "http://example.org/other.obo" in str(found.report.first["import"])
+
+
+TAGGED = """format-version: 1.4
+synonymtypedef: LATIN "latin term"
+
+[Term]
+id: UBERON:0002107
+name: liver
+name: foie {xml:lang="fr"}
+def: "Un organe."@fr []
+def: "An organ." []
+synonym: "iecur" EXACT LATIN []
+synonym: "Leber"@de EXACT []
+synonym: "higado" RELATED [X:1] {source="Y", xml:lang="es"}
+synonym: "fegato" EXACT [] {language="it-IT"}
+synonym: "jecur" EXACT []
+"""
+
+
+def test_names_have_the_language_that_is_said_of_them(read: Callable[..., Any]) -> None:
+    found = read(TAGGED, "obo", type="Anatomy")["UBERON:0002107"]
+    languages = {name.surface: name.language for name in found.names}
+    assert languages == {
+        **{"liver": "en", "foie": "fr", "iecur": "la", "Leber": "de"},
+        **{"higado": "es", "fegato": "it", "jecur": "en"},
+    }
+    assert found.definition == "An organ."
+    assert {name.surface: name.kind for name in found.names if name.kind == "label"} == {
+        "liver": "label",
+        "foie": "label",
+    }
+
+
+def test_other_languages_are_left_out_and_counted(read: Callable[..., Any]) -> None:
+    found = read(TAGGED, "obo", type="Anatomy", languages=("en",))
+    assert found.names("UBERON:0002107") == {"liver": "label", "jecur": "exact"}
+    assert found.losses() == {"language": 5}

@@ -1,28 +1,31 @@
 """Routes compatible with clients of Kazu's web service, with its documents in and out.
 
-See https://github.com/AstraZeneca/KAZU, ``kazu.web``. Two of its groups of steps exist here: the whole
-pipeline, and the pipeline without links.
+See https://github.com/AstraZeneca/KAZU, ``kazu.web``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Annotated, Any, Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fascicle.core.document import Document, Section
+from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
-from fascicle.serving.asked import check_names, json_of
+from fascicle.serving.asked import check_names, json_of, value_of
 from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.files import write_file
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.records import KazuDocument
+from fascicle.serving.records import KazuAnnotations, KazuDocument
 from fascicle.serving.service import Service
 
 _BETWEEN: Final = "\n\n"
+_LINKING_ONLY: Final = "KAZUAPILinkingOnlyRequest"  # what Kazu calls the source of such mentions
+_CLASS: Final = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
 class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,6 +51,9 @@ class KazuText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return Document(id=name, text=_BETWEEN.join(self.sections.values()), sections=tuple(found))
 
 
+_ANY: Final[Any] = list[KazuText] | KazuText
+
+
 async def ner_and_linking(request: Request, service: Service) -> Response:
     """Annotates with all steps of a pipeline."""
     return await _answer(request, service, Options())
@@ -58,39 +64,184 @@ async def ner_only(request: Request, service: Service) -> Response:
     return await _answer(request, service, Options(link=False))
 
 
-async def _answer(request: Request, service: Service, options: Options) -> Response:
+async def batch(request: Request, service: Service) -> Response:
+    """Annotates several documents with all steps of a pipeline."""
+    return await _answer(request, service, Options(), kind=list[KazuText])
+
+
+async def linking_only(request: Request, service: Service) -> Response:
+    """Links each section as a whole: it is a mention of the given type."""
+    kind: str = value_of(request, "entity_class", _CLASS, "")
+    if not kind:
+        raise ProblemError(422, "the parameter entity_class is missing; give the type of all mentions: Disease")
+    return await _answer(request, service, Options(find=False), entity_class=kind)
+
+
+async def ls_annotations(request: Request, service: Service) -> Response:
+    """Annotates one document, and returns it as tasks of Label Studio too."""
+    (document,) = await _done(request, service, Options(), kind=KazuText)
+    tasks = tuple(_tasks(document))
+    told = KazuAnnotations(ls_view=_view(document), ls_tasks=tasks, doc=document)
+    return Response(msgspec.json.encode(told), media_type=JSON)
+
+
+async def pipeline_steps(request: Request, service: Service) -> Response:
+    """Returns the names of the steps of a pipeline, in order."""
     check_names(request, ("pipeline",))
+    facts = service.pool(request.query_params.get("pipeline", "")).facts
+    return Response(msgspec.json.encode([step.name for step in facts.steps] if facts else []), media_type=JSON)
+
+
+async def _answer(
+    request: Request, service: Service, options: Options, *, kind: Any = _ANY, entity_class: str = ""
+) -> Response:
+    done = await _done(request, service, options, kind=kind, entity_class=entity_class)
+    return Response(msgspec.json.encode(done), media_type=JSON)
+
+
+async def _done(
+    request: Request, service: Service, options: Options, *, kind: Any, entity_class: str = ""
+) -> list[KazuDocument]:
+    """Annotates the documents of a request.
+
+    Args:
+        request: with a content of the class ``kind``.
+        service: that annotates.
+        options: of the annotation.
+        kind: `KazuText`, or a list of it, or either.
+        entity_class: type of the mentions that all sections are, if they are.
+
+    Raises:
+        ProblemError: not all documents are done.
+    """
+    check_names(request, ("pipeline", "entity_class") if entity_class else ("pipeline",))
     pool = service.pool(request.query_params.get("pipeline", ""))
-    either: Any = list[KazuText] | KazuText  # no type, for mypy
-    given = await json_of(request, service.settings, either)
+    if not options.find and not any(step.gives == ("links",) for step in (pool.facts.steps if pool.facts else ())):
+        raise ProblemError(422, "no step of this pipeline only links; name another one: ?pipeline=NAME")
+    given = await json_of(request, service.settings, kind)
     texts = given if isinstance(given, list) else [given]
     if len(texts) > service.settings.documents:
         raise ProblemError(413, f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed")
-    documents = [service.checked(one.as_document(f"text-{at}")) for at, one in enumerate(texts, start=1)]
-    answers = await service.annotate(pool, documents, options)
+    documents = [one.as_document(f"text-{at}") for at, one in enumerate(texts, start=1)]
+    if entity_class:
+        documents = [_of_one_mention_each(one, entity_class) for one in documents]
+    answers = await service.annotate(pool, [service.checked(one) for one in documents], options)
     for one in answers:
         if one.problem is not None:
             raise ProblemError(one.problem.status, f"{one.id}: {one.problem.detail}", code=one.problem.code)
     done = [one.document for one in answers if isinstance(one.document, msgspec.Raw)]
     content, _ = await write_file(service, done, format_named("kazu"))
-    return Response(b"[" + b",".join(content.splitlines()) + b"]", media_type=JSON)
+    return [msgspec.json.decode(line, type=KazuDocument) for line in content.splitlines()]
+
+
+def _of_one_mention_each(document: Document, kind: str) -> Document:
+    """Returns a document in which each section that is not blank is a mention."""
+    spans = [(one.start, one.end) for one in document.sections or (Section(0, len(document.text)),)]
+    mentions = [Mention((span,), kind, source=_LINKING_ONLY) for span in spans if document.text[slice(*span)].strip()]
+    return document.having(mentions=tuple(mentions))
+
+
+def _tasks(document: KazuDocument) -> Iterator[dict[str, Any]]:
+    """Yields a task of Label Studio for each section.
+
+    A region is a span of an entity; spans of one entity are joined by relations, and each has the concepts.
+    """
+    for number, section in enumerate(document.sections):
+        name = f"{document.idx}_{section['name']}_{number}"
+        regions = [one for at, entity in enumerate(_entities(section)) for one in _regions(entity, section["text"], at)]
+        yield {
+            "data": {"text": section["text"], "id": name},
+            "annotations": [{"id": name, "result": regions}],
+        }
+
+
+def _regions(entity: Mapping[str, Any], text: str, number: int) -> Iterator[dict[str, Any]]:
+    before = ""
+    for span in entity["spans"]:
+        start, end = span["start"], span["end"]
+        place = {"start": start, "end": end, "text": text[start:end]}
+        own: dict[str, Any] = {"id": f"{number}_{start}_{end}", "to_name": "text", "origin": "manual"}
+        label = {**place, "score": 1.0, "labels": [entity["entity_class"]]}
+        yield {**own, "from_name": "ner", "type": "labels", "value": label}
+        chosen = sorted(_concepts(entity)) or [("None", "unmapped|unmapped")]
+        yield {**own, "from_name": "taxonomy", "type": "taxonomy", "value": {**place, "taxonomy": chosen}}
+        if before:
+            joined = {"from_id": before, "to_id": own["id"], "direction": "right", "labels": ["non-contig"]}
+            yield {**joined, "type": "relation"}
+        before = own["id"]
+
+
+def _entities(section: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = section.get("entities", ())
+    return found
+
+
+def _concepts(entity: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Returns the vocabulary of each concept of an entity, with its name and identifier."""
+    return {(one["source"], f"{one['default_label']}|{one['idx']}") for one in entity.get("mappings", ())}
+
+
+def _view(document: KazuDocument) -> str:
+    """Returns the labelling configuration for the types and concepts of a document."""
+    entities = [entity for section in document.sections for entity in _entities(section)]
+    labels = "".join(_element("Label", kind) for kind in sorted({entity["entity_class"] for entity in entities}))
+    concepts = sorted({one for entity in entities for one in _concepts(entity)})
+    choices = "".join(
+        _element("Choice", source, "".join(_element("Choice", one) for other, one in concepts if other == source))
+        for source in dict.fromkeys(source for source, _ in concepts)
+    )
+    return (
+        f'<View style="display: flex;"><View><View><Relations>{_element("Relation", "non-contig")}</Relations>'
+        f'<Labels name="ner" toName="text" choice="multiple">{labels}</Labels></View>'
+        '<View><Text name="text" value="$text"/></View><View>'
+        f'<Taxonomy visibleWhen="region-selected" name="taxonomy" toName="text" perRegion="true">{choices}</Taxonomy>'
+        "</View></View></View>"
+    )
+
+
+def _element(name: str, value: str, inside: str = "") -> str:
+    return f'<{name} value="{escape(value)}">{inside}</{name}>'
 
 
 _PIPELINE: Final = (Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),)
-ROUTES: Final = tuple(
+_ENTITY_CLASS: Final = Query(name="entity_class", type=_CLASS, means="type of all mentions", needed=True)
+_ONE: Final = {"text": "Lithium can cause tremor."}
+_KAZU_DOCUMENTS: Final = tuple[KazuDocument, ...]
+ROUTES: Final = (
+    *(
+        Endpoint(
+            method="POST",
+            path=f"/api/kazu/{name}",
+            handle=handle,
+            means=f"{means}, for clients of Kazu",
+            query=(*_PIPELINE, _ENTITY_CLASS) if handle is linking_only else _PIPELINE,
+            body=body,
+            answers=answers,
+            problems=(404, 413, 429),
+            example=example,
+        )
+        for name, handle, means, body, answers, example in (
+            ("ner_and_linking", ner_and_linking, "annotate", _ANY, _KAZU_DOCUMENTS, _ONE),
+            ("ner_only", ner_only, "annotate without links", _ANY, _KAZU_DOCUMENTS, _ONE),
+            ("batch", batch, "annotate several documents", list[KazuText], _KAZU_DOCUMENTS, [_ONE]),
+            ("linking_only", linking_only, "link each section as one mention", _ANY, _KAZU_DOCUMENTS, None),
+            (
+                "ls-annotations",
+                ls_annotations,
+                "annotate one document, also as tasks of Label Studio",
+                KazuText,
+                KazuAnnotations,
+                _ONE,
+            ),
+        )
+    ),
     Endpoint(
-        method="POST",
-        path=f"/api/kazu/{handle.__name__}",
-        handle=handle,
-        means=means,
+        method="GET",
+        path="/api/steps",
+        handle=pipeline_steps,
+        means="names of the steps of a pipeline, for clients of Kazu",
         query=_PIPELINE,
-        body=list[KazuText] | KazuText,
-        answers=tuple[KazuDocument, ...],
-        problems=(404, 413, 429),
-        example={"text": "Lithium can cause tremor."},
-    )
-    for handle, means in (
-        (ner_and_linking, "annotate, for clients of Kazu"),
-        (ner_only, "annotate without links, for clients of Kazu"),
-    )
+        answers=tuple[str, ...],
+        problems=(404,),
+    ),
 )

@@ -88,6 +88,12 @@ def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place:
         RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
     """
     refuse_unknown(values, schema, origin=origin, place=place)
+    for key, hint in hints_of(schema).items():
+        named = values.get(key) if get_origin(hint) is dict else None
+        table = table_of(get_args(hint)[1]) if isinstance(named, Mapping) else None
+        for name, one in named.items() if table and isinstance(named, Mapping) else ():
+            if isinstance(one, Mapping):
+                converted(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
@@ -179,8 +185,8 @@ def explained(
 
 
 def table_of(hint: object) -> type[Settings] | None:
-    """Returns the class of a table, also of an optional one; ``None`` for a list of tables."""
-    if get_origin(hint) is tuple:
+    """Returns the class of a table, also of an optional one; ``None`` for a list of tables, and for tables by name."""
+    if get_origin(hint) in (tuple, dict):
         return None
     for kind in (hint, *get_args(hint)):
         if isinstance(kind, type) and issubclass(kind, Settings) and not issubclass(kind, HeadSettings):

@@ -29,6 +29,12 @@ _SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind fo
 _OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
+# Behind a text: a tag as in RDF, or a modifier.
+_LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
+# Types of synonyms, as Uberon, PO and others declare them.
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +143,12 @@ class _Stanza:
                 take(stanza, tag, value, where)
         return stanza
 
+<<<<<<< HEAD
+=======
+    def take_name(self, tag: str, value: str, place: Place) -> None:
+        self.draft.name(_text(value), "label", language=_language(value), place=place)
+
+>>>>>>> f-kazu
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
@@ -147,13 +159,15 @@ class _Stanza:
         kind = _OLD.get(tag, scope)
         if kind in ("exact", "related") and any(_SHORT.search(word) for word in words if word not in _SCOPES):
             kind = "abbreviation"
-        self.draft.name(_unescaped(found[1]), kind, place=place)
+        typed = (_TYPES_OF_LANGUAGES.get(word.lower(), "") for word in words)
+        language = _language(found[2]) or next(filter(None, typed), "")
+        self.draft.name(_unescaped(found[1]), kind, language=language, place=place)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
             self.draft.report.lose("tag", place)
-        else:
+        elif _language(found[2]) in ("", self.draft.settings.language):
             self.draft.definition = self.draft.definition or _unescaped(found[1])
 
     def take_xref(self, tag: str, value: str, place: Place) -> None:
@@ -209,6 +223,12 @@ def _plain(value: str) -> str:
     """Returns an identifier or a word without the description, comment or modifiers behind it."""
     words = value.split(None, 1)
     return _unescaped(words[0]) if words and not words[0].startswith("!") else ""
+
+
+def _language(rest: str) -> str:
+    """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for none."""
+    found = _LANGUAGE.search(rest)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 def _text(value: str) -> str:

@@ -1,0 +1,180 @@
+"""Strategies of linking by type: which candidates count, in which vocabulary they are answered, and how ties end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.wording import near_hint
+from fascicle.errors import UsageError
+from fascicle.linking.equivalents import Answers
+from fascicle.linking.features import FEATURES
+from fascicle.linking.finding import TIERS, Candidates, first_in
+from fascicle.linking.folder import Ranker
+from fascicle.linking.gold import types_of
+from fascicle.settings.steps import LinkStrategy
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import prefix_numbers
+
+_LIKELY: Final = FEATURES.index("species: likely")
+_OTHERS: Final = ""  # stands for the types without a strategy
+
+
+class _Rule(NamedTuple):
+    """What candidates of a type must be.
+
+    Attributes:
+        tiers: whether each of `TIERS` counts.
+        places: rank of the vocabulary of each concept of the pack, or ``None``.
+        taxon: row of the only species, or ``None``.
+    """
+
+    tiers: Bools
+    places: Ints | None
+    taxon: int | None
+
+
+class Strategies:
+    """Strategies by type, for one pack.
+
+    Attributes:
+        of: strategies by type of the pack.
+        ontology: prefix of the only vocabulary that is answered; empty for any.
+    """
+
+    def __init__(
+        self, pack: Pack, chosen: Mapping[str, LinkStrategy], *, order: Sequence[str] = (), ontology: str = ""
+    ) -> None:
+        """Sets the open pack.
+
+        Args:
+            pack: of the linker.
+            chosen: strategies by type; those of types that the pack lacks do nothing.
+            order: as of `Answers`, of types without vocabularies of their own. Where names equal to a mention are of
+                several vocabularies, those of the first of these alone are candidates, as of a strategy.
+            ontology: as of `Answers`.
+        """
+        typed = types_of(pack)
+        self._pack, self.ontology = pack, ontology
+        self.of = {typed(kind): one for kind, one in chosen.items() if typed(kind) in pack.types}
+        orders = {kind: one.vocabularies or order for kind, one in self.of.items()}
+        self._answers = {kind: Answers(pack, order=one) for kind, one in orders.items()}
+        self._answers[_OTHERS] = Answers(pack, order=order, ontology=ontology)
+        self._rules = {
+            kind: _Rule(
+                np.isin(TIERS, one.keys),
+                _ranks(pack, orders[kind]),
+                _taxa(pack).get(one.species),
+            )
+            for kind, one in self.of.items()
+        }
+        if order and not ontology:
+            self._rules[_OTHERS] = _Rule(np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None)
+
+    def chosen(
+        self, rankers: Mapping[str, Ranker], vocabularies: Mapping[str, Sequence[str]]
+    ) -> tuple[dict[str, Ranker], dict[str, Sequence[str]]]:
+        """Returns the rankers that are used, and the vocabularies that are answered, by type.
+
+        Args:
+            rankers: of the linker.
+            vocabularies: in place of those of the rankers.
+        """
+        wanted = {kind: ranker.vocabularies for kind, ranker in rankers.items()} | dict(vocabularies)
+        wanted |= {kind: one.vocabularies for kind, one in self.of.items() if one.vocabularies}
+        stated = {kind for kind, one in self.of.items() if one.ranker == "stated"}
+        used = {kind: ranker for kind, ranker in rankers.items() if kind not in stated}
+        return used, dict.fromkeys(self._pack.types, (self.ontology,)) if self.ontology else wanted
+
+    def allowed(self, found: Candidates, given: Bools) -> Bools:
+        """Returns which candidates count.
+
+        Args:
+            found: candidates.
+            given: which of them count without strategies.
+        """
+        for kind, rule in self._rules.items():
+            fits = given & rule.tiers[found.tiers]
+            if rule.taxon is not None:
+                fits = fits & np.isin(self._pack.taxon_rows[found.concepts], (0, rule.taxon))
+            if rule.places is not None:
+                fits = fits & first_in(rule.places, found, fits)
+            given = np.where(self._are(found, kind), fits, given)
+        return given
+
+    def of_named_species(self, found: Candidates, features: Floats) -> Bools | None:
+        """Returns which candidates count where the species of the text decide; ``None`` if they decide for no type."""
+        deciding = [kind for kind, one in self.of.items() if one.species == "named"]
+        if not deciding:
+            return None
+        likely = features[:, _LIKELY] > 0
+        some = np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
+        other: Bools = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
+        return ~(other & np.logical_or.reduce([self._are(found, kind) for kind in deciding]))
+
+    def ties(self, kinds: Sequence[str], alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
+        """Returns how many first candidates are answered together, and the thresholds, as the strategies end ties.
+
+        Args:
+            kinds: type of each unit.
+            alike: first candidates of each unit that are equally good, ``[units]``.
+            thresholds: of each unit, ``[units]``.
+        """
+        ends = np.array([self.of[kind].fallback if kind in self.of else "" for kind in kinds], dtype=object)
+        nil = (ends == "nil") & (alike > 1)
+        return np.where(ends == "first", np.minimum(alike, 1), alike), np.where(nil, np.inf, thresholds)
+
+    def told(self, found: Candidates, rows: Ints) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Returns CURIE, label and other CURIEs of candidates, each in the vocabulary of its type."""
+        concepts, terms = found.concepts[rows], found.terms[rows]
+        names = list(self._answers[_OTHERS].told(concepts, terms))
+        for kind in self.of:
+            own = np.flatnonzero(self._are(found, kind)[rows])
+            for at, one in zip(own.tolist(), self._answers[kind].told(concepts[own], terms[own]), strict=True):
+                names[at] = one
+        return names
+
+    def _are(self, found: Candidates, kind: str) -> Bools:
+        """Returns whether each candidate is of a type."""
+        wanted = [kind == unit.type if kind else unit.type not in self.of for unit in found.units]
+        return np.array(wanted, dtype=np.bool_)[found.owners]
+
+
+def _taxa(pack: Pack) -> dict[str, int]:
+    """Returns the row of each species of a pack."""
+    return {taxon: row for row, taxon in enumerate(pack.taxa.take(np.arange(len(pack.taxa))))}
+
+
+def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
+    """Returns the rank in an order of the first vocabulary that the set of each concept is in; ``None`` without one."""
+    if not order:
+        return None
+    names, numbers = prefix_numbers(pack)
+    places = np.full(len(pack), len(order))
+    for place, prefix in reversed(list(enumerate(order))):
+        if prefix in names:
+            places[pack.leads.of(np.flatnonzero(numbers == names.index(prefix)))] = place
+    return places
+
+
+def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) -> None:
+    """Raises an error for a strategy that no pack can follow.
+
+    Raises:
+        UsageError: no pack has the type, a vocabulary or the species.
+    """
+    there = {"type": {kind for pack in packs for kind in pack.types}}
+    there["vocabulary"] = {name for pack in packs for name in prefix_numbers(pack)[0]} if chosen else set()
+    there["species"] = {"weighed", "named", *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    for kind, one in chosen.items():
+        is_there = any(types_of(pack)(kind) in pack.types for pack in packs)
+        asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
+        for what, name in (*asked, ("species", one.species)):
+            if name and name not in there[what]:
+                raise UsageError(
+                    f"the strategy for {kind} names the {what} {name!r}{near_hint(name, sorted(there[what]))}, which "
+                    f"no pack of the linker has; name another {what}"
+                )

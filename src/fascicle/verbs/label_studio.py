@@ -1,0 +1,238 @@
+"""Command ``fascicle label-studio``: brings documents into a project of Label Studio, and what it has of them back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document
+from fascicle.core.wording import counted
+from fascicle.errors import FormatError, InputError, UsageError
+from fascicle.formats import label_studio
+from fascicle.formats.handlers import write_each
+from fascicle.formats.outputs import write_documents
+from fascicle.formats.report import WriteReport
+from fascicle.formats.requests import STDOUT, pairs
+from fascicle.verbs.console import Tally, needs_extra
+from fascicle.verbs.messages import say
+from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
+from fascicle.verbs.shared import Reading, StrictWriting, counted_documents, output_format, reading_of, writing_of
+
+KEY: Final = "LABEL_STUDIO_API_KEY"  # environment variable
+LOCAL: Final = "http://localhost:8080"
+_AT_ONCE: Final = 8 << 20  # bytes of tasks in a request
+_LONGEST: Final = 300  # characters of what Label Studio says
+
+
+@contextmanager
+def connected(url: str = LOCAL) -> Iterator[Any]:
+    """Yields a client of Label Studio, whose errors become one sentence; its token is in ``LABEL_STUDIO_API_KEY``.
+
+    Raises:
+        MissingExtraError: label-studio-sdk is not installed.
+        UsageError: there is no token.
+        InputError: it cannot be reached, or refuses something.
+    """
+    with needs_extra("label-studio"):
+        import httpx
+        from label_studio_sdk import LabelStudio
+        from label_studio_sdk.core.api_error import ApiError
+    if not (key := os.environ.get(KEY, "")):
+        raise UsageError(f"there is no token; set {KEY} to the one on the page of your account in Label Studio")
+    try:
+        yield LabelStudio(base_url=url, api_key=key)
+    except ApiError as error:
+        body = error.body if isinstance(error.body, dict) else {}
+        told = " ".join(str(body.get("validation_errors") or body.get("detail") or "no reason given").split())
+        raise InputError(
+            f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); correct it, or the "
+            f"token in {KEY}"
+        ) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise InputError(
+            f"the Label Studio at {url} cannot be reached ({type(error).__name__}); start it, or give url=URL"
+        ) from None
+
+
+def push(
+    documents: Iterable[Document],
+    project: str,
+    *,
+    client: Any,
+    types: Iterable[str] = (),
+    add: bool = False,
+    report: WriteReport | None = None,
+) -> int:
+    """Brings documents into a project: gold as annotations, each other layer as predictions.
+
+    Args:
+        documents: all are read before anything is sent.
+        project: its title.
+        client: see `connected`.
+        types: labels of a new project, beside those of the mentions.
+        add: add to a project that is there; by default a new one is made, and removed again if it cannot be filled.
+        report: where to count what tasks cannot hold.
+
+    Returns:
+        How many tasks were made.
+
+    Raises:
+        UsageError: there is such a project, and ``add`` is off; or there is none, or several, and it is on.
+        InputError: there is no document.
+    """
+    labels, tasks = dict.fromkeys(types), list[bytes]()
+
+    def seen() -> Iterator[Document]:
+        for one in documents:
+            labels.update(dict.fromkeys(mention.type for mention in one.mentions))
+            yield one
+
+    report = WriteReport() if report is None else report
+    write_each(seen(), label_studio.encode, tasks.append, holds=label_studio.HOLDS, report=report)
+    if not tasks:
+        raise InputError("there is no document, so nothing was sent; give files with documents")
+    if add:
+        _send(tasks, _number(project, client), client)
+        return len(tasks)
+    if _titled(project, client):
+        raise UsageError(f"there is a project {project!r}; give another title, or add=True to add to it")
+    made = client.projects.create(title=project, label_config=_view(labels)).id
+    try:
+        _send(tasks, made, client)
+    except BaseException:
+        client.projects.delete(made)
+        raise
+    return len(tasks)
+
+
+def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -> Iterator[Document]:
+    """Yields a document for each task of a project.
+
+    Args:
+        project: its title.
+        client: see `connected`.
+        fields: ``("annotator", NAME)`` and ``("text", FIELD)``, as for a file that Label Studio exported.
+
+    Raises:
+        UsageError: there is no such project, or several; or another field.
+        FormatError: a task without a text, or with several annotations of which none is marked as ground truth.
+    """
+    asked = dict(fields)
+    if unknown := sorted(asked.keys() - {"annotator", "text"}):
+        raise UsageError(f"a task has no part {unknown[0]!r}; name a field for annotator or text")
+    annotator, field = asked.get("annotator", ""), asked.get("text", "")
+    for one in client.tasks.list(project=_number(project, client)):
+        try:
+            yield label_studio.document_of(one.dict(), str(one.id), field=field, annotator=annotator)
+        except (ValueError, msgspec.ValidationError) as error:
+            raise FormatError(f"{error}", at=f"task {one.id} of {project}") from None
+
+
+def _titled(project: str, client: Any) -> list[int]:
+    return [one.id for one in client.projects.list() if one.title == project]
+
+
+def _number(project: str, client: Any) -> int:
+    numbers = _titled(project, client)
+    if len(numbers) != 1:
+        raise UsageError(
+            f"there {'are several projects' if numbers else 'is no project'} {project!r}; give a title of one"
+        )
+    return numbers[0]
+
+
+def _send(tasks: Iterable[bytes], project: int, client: Any) -> None:
+    portion, size = list[Any](), 0
+    for task in tasks:
+        if portion and size + len(task) > _AT_ONCE:
+            client.projects.import_tasks(project, request=portion)
+            portion, size = [], 0
+        portion.append(msgspec.json.decode(task))
+        size += len(task)
+    client.projects.import_tasks(project, request=portion)
+
+
+def _view(labels: Iterable[str]) -> str:
+    """Returns the labelling configuration, with the names that the format of tasks has."""
+    shown = "".join(f'<Label value="{escape(one)}"/>' for one in labels)
+    return f'<View><Labels name="label" toName="text">{shown}</Labels><Text name="text" value="$text"/></View>'
+
+
+class Push(Strict, Reading):
+    """Bring documents into a new project: gold as annotations, other layers as predictions.
+
+    In Python: ``fascicle.verbs.label_studio.push(documents, "my project", client=client)``
+
+    Attributes:
+        project: its title.
+        files: files, folders, zips; - for standard input.
+        url: address of Label Studio; default: http://localhost:8080.
+        types: further labels of the new project, with commas between them.
+        add: add to a project that is there.
+    """
+
+    project: str = option("PROJECT")
+    files: list[str] = option("FILE +", reads)
+    url: str = option("--url URL", default=LOCAL)
+    types: str = option("--types TYPE,TYPE,...", default="")
+    add: bool = option("--add")
+
+
+class Pull(Overwrite, StrictWriting):
+    """Write the annotations and predictions of a project as documents.
+
+    In Python: ``fascicle.verbs.label_studio.pull("my project", client=client)``
+
+    Attributes:
+        project: its title.
+        output: a file, or for brat a folder; default: standard output.
+        url: address of Label Studio; default: http://localhost:8080.
+        field: annotator=NAME: whose annotations are gold where tasks have several, or all for a source of each;
+            text=FIELD: of the text.
+    """
+
+    project: str = option("PROJECT")
+    output: str = option("-o --output OUTPUT", writes, default=STDOUT)
+    format: str | None = output_format("by the suffix of the output, else jsonl")
+    url: str = option("--url URL", default=LOCAL)
+    field: list[str] = option("--field NAME=VALUE ...")
+
+
+def run_push(args: Push) -> int:
+    """Brings documents into a project; returns the exit code."""
+    tally, types = Tally(), [one for one in args.types.split(",") if one]
+    report = tally.account.open_report()
+    documents = counted_documents(args.files, reading_of(args), tally.account)
+    with connected(args.url) as client:
+        count = push(documents, args.project, client=client, types=types, add=args.add, report=report)
+    tally.account.add(report)
+    tally.say(verbose=args.verbose)
+    say(f"made {counted(count, 'task')} in the project {args.project!r}")
+    return 3 if args.strict and tally.account.losses else tally.exit_code(strict=args.strict)
+
+
+def run_pull(args: Pull) -> int:
+    """Writes the documents of a project; returns the exit code."""
+    fields = pairs(args.field, key="--field", example="annotator=all")
+    writing, tally = writing_of(args), Tally()
+    writing.check()
+    report = tally.account.open_report()
+
+    with connected(args.url) as client:
+        found = tally.account.counted(pull(args.project, client=client, fields=fields))
+        write_documents(tally.account.passing(found, report), writing, report=report)
+    tally.account.add(report)
+    tally.say(verbose=args.verbose)
+    tally.close(writing.path)
+    return tally.exit_code(strict=args.strict)
+
+
+COMMANDS = {
+    "push": (Push, run_push),
+    "pull": (Pull, run_pull),
+}

@@ -1,0 +1,353 @@
+"""Fetches public vocabularies from their publishers (``fascicle index fetch``); nothing else here uses the network."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, suppress
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from fascicle.core.arguments import checked
+from fascicle.core.files.atomic import atomic_writer, check_target
+from fascicle.core.files.owned import file_facts
+from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.wording import near_hint
+from fascicle.errors import FormatError, InputError, OutputError, UsageError
+from fascicle.settings.base import Name, Positive, Settings
+from fascicle.settings.packs import SourceSettings
+from fascicle.settings.pipeline import toml_value
+from fascicle.settings.recipes.strict import converted, read_toml
+from fascicle.terms.sources import curies
+from fascicle.version import VERSION
+
+PUBLIC: Final = Path(curies.__file__).with_name("public.toml")
+RECORD: Final = "fetched.json"
+_TRIES: Final = 4
+_STALL: Final = 60.0  # seconds of silence
+_PIECE: Final = 1 << 16
+_SAVED: Final = 4 << 20  # bytes that a cut connection loses at most
+_LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_HEADERS: Final = {"User-Agent": f"fascicle/{VERSION}", "Accept-Encoding": "identity"}
+
+
+class Vocabulary(Settings, frozen=True, kw_only=True):
+    """A public vocabulary.
+
+    Attributes:
+        title: of it.
+        page: of its publisher, with the address and the licence.
+        url: of the file.
+        licence: of its content.
+        source: how it is read, as in a ``sources.toml``.
+    """
+
+    title: Name
+    page: Name
+    url: Name
+    licence: Name
+    source: dict[str, Any]
+
+    @property
+    def file(self) -> str:
+        """Name of the file."""
+        return urlsplit(self.url).path.rpartition("/")[2]
+
+
+class FetchLimits(Settings, frozen=True, kw_only=True):
+    """What a fetch may cost.
+
+    Attributes:
+        mebibytes: size of the file.
+        seconds: of the whole fetch; what was fetched by then is kept, and the next fetch goes on with it.
+    """
+
+    mebibytes: Positive = 8_192
+    seconds: Positive = 7_200
+
+
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was fetched.
+
+    Attributes:
+        path: of it.
+        url: that it came from.
+        size: in bytes.
+        sha256: of it.
+        state: what the publisher calls this version: its entity tag, or its time.
+        date: of the file, as the publisher says, else of the fetch.
+        fetched: day of the first fetch of this version.
+    """
+
+    path: str
+    url: str
+    size: int
+    sha256: str
+    state: str
+    date: str
+    fetched: str
+
+
+class _Found(NamedTuple):
+    """What a publisher says of a file: its size in bytes, its version, and its day or an empty text."""
+
+    size: int
+    state: str
+    date: str
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to addresses that are allowed."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        _check(newurl, begun=req.full_url)
+        found = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if found is not None:
+            found.method = req.method  # HEAD stays HEAD
+        return found
+
+
+def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary]:
+    """Returns the vocabularies of a table by their names: those that Fascicle knows, or those of a TOML file.
+
+    Raises:
+        RecipeError: no such file, or a row that is not as `Vocabulary`.
+        UsageError: an address that is not allowed.
+    """
+    found = read_toml(Path(table), what="table of vocabularies")
+    rows = {name: converted(row, Vocabulary, origin=str(table), place=name) for name, row in found.items()}
+    for name, row in rows.items():
+        _check(row.url, begun=row.url)
+        if not row.file.strip(".") or row.file == RECORD:
+            raise UsageError(f"{row.url} ends with no name of a file; give the whole address of a file")
+        converted({"path": row.file, **row.source}, SourceSettings, origin=str(table), place=f"{name}.source")
+    return rows
+
+
+@checked
+def fetch(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    table: str | os.PathLike[str] = PUBLIC,
+    limits: FetchLimits = FetchLimits(),  # noqa: B008 - frozen
+    overwrite: bool = False,
+    told: Callable[[str], None] = lambda sentence: None,
+) -> Fetched | None:
+    """Fetches a vocabulary into a folder; without a folder, only says what would be fetched, and how large it is.
+
+    The hash of the file is recorded beside it at the first fetch. Another file is refused afterwards. A fetch that was
+    cut goes on where it ended, if the publisher still has the same version.
+
+    Args:
+        name: of the vocabulary.
+        folder: made if it is missing.
+        table: see `vocabularies`.
+        limits: of size and time.
+        overwrite: take another file than the one that was fetched before, or that is there.
+        told: called with what is fetched before it is.
+
+    Raises:
+        UsageError: there is no such vocabulary.
+        InputError: it cannot be reached, is too large or takes too long, or is another file than before.
+        OutputError: the folder cannot be written, or has another file of this name.
+    """
+    rows = vocabularies(table)
+    if name not in rows:
+        raise UsageError(f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}")
+    row, end = rows[name], time.monotonic() + limits.seconds
+    found = _found(row.url)
+    told(f"{row.title}: {found.size:,} bytes from {row.url}; licence: {row.licence}; see {row.page}")
+    if found.size > limits.mebibytes << 20:
+        raise InputError(
+            f"{row.url} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are allowed; raise the limit"
+        )
+    if folder is None:
+        return None
+    Path(folder).mkdir(exist_ok=True)
+    record, path = Path(folder, RECORD), Path(folder, row.file)
+    earlier = _records(record)
+    before = earlier.get(name)
+    is_ours = before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
+    if before is not None and is_ours and found.state and (found.size, found.state) == (before.size, before.state):
+        return before
+    check_target(path, overwrite=overwrite or is_ours)
+    now = datetime.datetime.now(datetime.UTC).date().isoformat()
+    part = _part(path, row.url, found, overwrite=overwrite or is_ours)
+    with part.opened(path) as stream:
+        part.begin()
+        _receive(row.url, found, stream, part, end=end)
+        sha256 = file_facts(part_of(path)[0])[1]
+        if before is not None and before.sha256 != sha256 and not overwrite:
+            raise InputError(
+                f"{row.url} is another file than on {before.fetched} (SHA-256 {sha256}, before {before.sha256}); see "
+                f"{row.page} for what changed, and take it with overwrite=True",
+                code="damaged",
+            )
+    same = before is not None and before.sha256 == sha256
+    made = Fetched(
+        path=str(path),
+        url=row.url,
+        size=found.size,
+        sha256=sha256,
+        state=found.state,
+        date=found.date or now,
+        fetched=before.fetched if before is not None and same else now,
+    )
+    with atomic_writer(record, overwrite=True) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode({**earlier, name: made}), indent=2) + b"\n")
+    return made
+
+
+def as_source(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:
+    """Returns the table of a fetched vocabulary for a ``sources.toml``."""
+    row = vocabularies(table)[name]
+    told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
+    told |= {"date": found.date, "sha256": found.sha256}
+    return f"[sources.{name}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
+
+
+def _records(record: Path) -> dict[str, Fetched]:
+    try:
+        return msgspec.json.decode(record.read_bytes(), type=dict[str, Fetched])
+    except FileNotFoundError:
+        return {}
+    except msgspec.MsgspecError as error:
+        raise FormatError(f"it is no record of fetched files ({error}); move it elsewhere", at=str(record)) from None
+
+
+def _part(path: Path, url: str, found: _Found, *, overwrite: bool) -> PartFile:
+    """Opens the part of a file: that of a fetch which was cut, if it is of the same version, else a new one."""
+    made_by = {"address": url, "version": found.state, "size": str(found.size)}
+    if found.state:
+        with suppress(OutputError):  # of another version, or one that opening it anew raises again
+            return PartFile(path, made_by=made_by, overwrite=overwrite, resume=True, every=0.0)
+    return PartFile(path, made_by=made_by, overwrite=overwrite, every=0.0)
+
+
+class _CutError(InputError):
+    """Error of a connection that was cut, or could not be made."""
+
+
+def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: float) -> None:
+    """Writes what is missing of a file, with a few tries.
+
+    Raises:
+        InputError: the file is not complete.
+    """
+    for number in range(_TRIES):
+        time.sleep(0.1 * (4**number - 1))
+        start = int(part.done["bytes"]) if part.done else 0
+        if start == found.size:
+            return
+        held = bytearray()
+        try:
+            for piece in _pieces(url, found, start=start):
+                held += piece
+                if time.monotonic() > end:
+                    break
+                if len(held) >= _SAVED:
+                    _save(held, stream, part)
+        except _CutError:
+            pass
+        finally:
+            _save(held, stream, part)
+        if time.monotonic() > end:
+            raise InputError(f"{url} takes longer than is allowed; the same command goes on where it ended")
+    if not part.done or part.done["bytes"] != found.size:
+        raise InputError(f"the connection to {url} was cut {_TRIES} times; the same command goes on where it ended")
+
+
+def _save(held: bytearray, stream: BinaryIO, part: PartFile) -> None:
+    """Writes bytes, and records that they are there."""
+    if held:
+        stream.write(held)
+        part.keep(dict)
+        held.clear()
+
+
+def _pieces(url: str, found: _Found, *, start: int) -> Iterator[bytes]:
+    """Yields a file from a place on; where the publisher sends all of it, its beginning is left out.
+
+    Raises:
+        InputError: it is no longer the same version, or not the part that was asked for.
+    """
+    asked = {"Range": f"bytes={start}-", "If-Range": found.state} if start else {}
+    with closing(_opened(url, asked)) as reply:
+        whole = reply.status == 200
+        given = reply.headers.get("Content-Range", "")
+        if (whole and _said(url, reply) != found) or not (whole or given.startswith(f"bytes {start}-")):
+            raise InputError(f"{url} changed while it was fetched; give the same command again")
+        skip = start if whole else 0
+        while piece := _read(reply, url):
+            yield piece[skip:]
+            skip = max(0, skip - len(piece))
+
+
+def _found(url: str) -> _Found:
+    with closing(_opened(url, {}, method="HEAD")) as reply:
+        return _said(url, reply)
+
+
+def _said(url: str, reply: HTTPResponse) -> _Found:
+    size, changed = reply.headers.get("Content-Length", ""), reply.headers.get("Last-Modified", "")
+    if not size.isdigit():
+        raise InputError(f"{url} does not say how large its file is, so it is not fetched; fetch it by other means")
+    date = ""
+    with suppress(ValueError):
+        date = parsedate_to_datetime(changed).date().isoformat()
+    return _Found(int(size), reply.headers.get("ETag", "") or changed, date)
+
+
+def _opened(url: str, headers: Mapping[str, str], *, method: str = "GET") -> HTTPResponse:
+    request = urllib.request.Request(url, headers={**_HEADERS, **headers}, method=method)
+    try:
+        found: HTTPResponse = urllib.request.build_opener(_SafeRedirects()).open(request, timeout=_STALL)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code < 400:
+            _check(error.headers.get("Location", ""), begun=url)
+        kind = _CutError if error.code >= 500 or error.code == 429 else InputError
+        raise kind(
+            f"{url} answers with the state {error.code}; look at the page of the publisher, or try later"
+        ) from None
+    except (OSError, HTTPException) as error:
+        raise _unreached(url, error) from None
+    return found
+
+
+def _read(reply: HTTPResponse, url: str) -> bytes:
+    try:
+        return reply.read1(_PIECE)
+    except (OSError, HTTPException) as error:
+        raise _unreached(url, error) from None
+
+
+def _unreached(url: str, error: Exception) -> _CutError:
+    reason = getattr(error, "reason", error)
+    return _CutError(f"{url} cannot be reached ({type(reason).__name__}); check the network, and try again")
+
+
+def _check(url: str, *, begun: str) -> None:
+    """Raises an error for an address that is not fetched: only https is, and http of this machine to itself.
+
+    Args:
+        url: address.
+        begun: the one that led there.
+
+    Raises:
+        UsageError: see above.
+    """
+    parts = urlsplit(url)
+    is_local = parts.scheme == "http" and {parts.hostname, urlsplit(begun).hostname} <= _LOCAL
+    if parts.scheme != "https" and not is_local:
+        raise UsageError(f"{begun} leads to {url[:200]!r}, and only addresses with https:// are fetched")

@@ -1,0 +1,216 @@
+"""Strategies by type: which candidates count, in which vocabulary, and how ties end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus, document
+
+from fascicle.core.document import Document
+from fascicle.core.mention import AMBIGUOUS, Link
+from fascicle.errors import RecipeError, UsageError
+from fascicle.linking.finding import TIERS
+from fascicle.linking.fitting import fit_linker
+from fascicle.linking.linker import Linker
+from fascicle.linking.opening import find
+from fascicle.pipeline.loading import open_pipeline
+from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.settings.steps import LinkStrategy, Near
+from fascicle.terms.pack.pack import Pack
+
+PIPELINE = """
+given = ["mentions"]
+[[steps]]
+kind = "link"
+linker = "./pack"
+[steps.strategies.Disease]
+vocabularies = ["DOID", "MESH"]
+fallback = "nil"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("home")
+    build_pack(place / "pack")
+    return place
+
+
+@pytest.fixture(scope="module")
+def parts(home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Of a fitted linker."""
+    pack = Pack.open(home / "pack")
+    index = build_index(tmp_path_factory.mktemp("index"), pack)
+    fitted = fit_linker(pack, index, corpus())
+    return {"pack": pack, "index": index, "memory": fitted.memory, "rankers": fitted.rankers}
+
+
+def links(parts: dict[str, Any], text: str, surface: str, kind: str = "Disease", **strategy: Any) -> tuple[Link, ...]:
+    chosen = {kind: LinkStrategy(**strategy)} if strategy else {}
+    linker = Linker(**parts, strategies=chosen)
+    asked = document(text, (surface, kind, ""))
+    (patch,) = linker.predict([asked])
+    ((_, found),) = patch.links
+    (decision,) = linker.explained([asked])[0]
+    assert [one.curie for one in decision.links] == [one.curie for one in found]  # what is explained is answered
+    return found
+
+
+def plain(parts: dict[str, Any]) -> dict[str, Any]:
+    """Without a ranker and without memory."""
+    return {name: one for name, one in parts.items() if name in ("pack", "index")}
+
+
+def test_the_keys_are_the_tiers() -> None:
+    assert get_args(Near) == TIERS
+
+
+def test_a_name_that_is_too_loose_does_not_count(parts: dict[str, Any]) -> None:
+    text, surface = "A glioblastomma here.", "glioblastomma"
+    assert links(plain(parts), text, surface)[0].tier == "near"
+    assert links(plain(parts), text, surface, keys=("exact", "folded", "canonical"))[0].nil
+    assert links(plain(parts), "A glioblastoma here.", "glioblastoma", keys=("exact",))[0].curie == "MESH:D5"
+
+
+def test_the_first_of_the_vocabularies_is_answered(parts: dict[str, Any]) -> None:
+    text, surface = "With breast cancer.", "breast cancer"
+    assert links(plain(parts), text, surface)[0].curie == "MESH:D1"
+    (found,) = links(plain(parts), text, surface, vocabularies=("DOID", "MESH"))
+    assert (found.curie, found.ontology, found.same) == ("DOID:1", "DOID", ("MESH:D1",))
+    assert links(plain(parts), "With AT.", "AT", vocabularies=("DOID",))[0].nil
+    assert (
+        links(plain(parts), "With glioblastoma.", "glioblastoma", vocabularies=("DOID", "MESH"))[0].curie == "MESH:D5"
+    )
+
+
+def test_ties_end_as_chosen(parts: dict[str, Any]) -> None:
+    both = links(plain(parts), "We saw AT again.", "AT")
+    assert {one.curie for one in both} == {"MESH:D3", "MESH:D4"}
+    assert {one.tier for one in both} == {AMBIGUOUS}
+    (first,) = links(plain(parts), "We saw AT again.", "AT", fallback="first")
+    assert (first.curie, first.tier) == (both[0].curie, "exact")
+    (none,) = links(plain(parts), "We saw AT again.", "AT", fallback="nil")
+    assert none.nil
+    (sure,) = links(plain(parts), "We saw glioblastoma.", "glioblastoma", fallback="nil")
+    assert sure.curie == "MESH:D5"
+
+
+def test_stated_weights_take_the_place_of_a_ranker(parts: dict[str, Any]) -> None:
+    text = "Patients with glioblastoma."
+    assert links(parts, text, "glioblastoma")[0].score is not None
+    assert links(parts, text, "glioblastoma", ranker="stated")[0].score is None
+    assert links(parts, text, "glioblastoma", ranker="fitted") == links(parts, text, "glioblastoma")
+
+
+def candidates(parts: dict[str, Any], text: str, **strategy: Any) -> set[str]:
+    linker = Linker(**plain(parts), strategies={"Gene": LinkStrategy(**strategy)})
+    (decision,) = linker.explained([document(text, ("telomerase", "Gene", ""))])[0]
+    return {one.curie for one in decision.candidates}
+
+
+@pytest.mark.parametrize(
+    ("text", "species", "found"),
+    [
+        ("In mice telomerase is found.", "weighed", {"NCBIGene:1", "NCBIGene:2"}),
+        ("In mice telomerase is found.", "named", {"NCBIGene:2"}),
+        ("In patients telomerase is found.", "named", {"NCBIGene:1"}),
+        ("In chicken telomerase is found.", "named", {"NCBIGene:1", "NCBIGene:2"}),
+        ("In mice telomerase is found.", HUMAN, {"NCBIGene:1"}),
+        ("In patients telomerase is found.", MOUSE, {"NCBIGene:2"}),
+    ],
+)
+def test_species(parts: dict[str, Any], text: str, species: str, found: set[str]) -> None:
+    assert candidates(parts, text, species=species) == found
+
+
+def test_concepts_without_a_species_stay(parts: dict[str, Any]) -> None:
+    assert links(plain(parts), "With breast cancer.", "breast cancer", species=MOUSE)[0].curie == "MESH:D1"
+
+
+WORDS = st.sampled_from(["AT", "breast cancer", "glioblastomma", "telomerase", "STAT3", "mammary duct carcinoma"])
+STRATEGY = st.builds(
+    LinkStrategy,
+    keys=st.lists(st.sampled_from(TIERS), min_size=1, unique=True).map(tuple),
+    fallback=st.sampled_from(["ambiguous", "first", "nil"]),
+    species=st.sampled_from(["weighed", "named", HUMAN]),
+    vocabularies=st.lists(st.sampled_from(["MESH", "DOID", "NCBIGene"]), unique=True).map(tuple),
+)
+
+
+@given(WORDS, STRATEGY)
+def test_what_is_answered_is_what_the_strategy_allows(parts: dict[str, Any], word: str, chosen: LinkStrategy) -> None:
+    kind = "Gene" if word in ("telomerase", "STAT3") else "Disease"
+    linker = Linker(**plain(parts), strategies={kind: chosen})
+    other = document(f"{word} and ovarian cancer", (word, kind, ""))
+    (decision,) = linker.explained([other])[0]
+    assert {one.tier for one in decision.candidates} <= set(chosen.keys)
+    if chosen.vocabularies:
+        assert {one.curie.partition(":")[0] for one in decision.candidates} <= set(chosen.vocabularies)
+    assert chosen.fallback == "ambiguous" or not decision.ambiguous
+
+
+def test_other_types_are_linked_as_before(parts: dict[str, Any]) -> None:
+    text = document("AT and telomerase in mice.", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
+    strict = LinkStrategy(keys=("exact",), fallback="nil", species="named", vocabularies=("NCBIGene",))
+    before, after = (Linker(**parts, strategies=one).predict([text])[0].links for one in ({}, {"Gene": strict}))
+    assert before[0] == after[0]
+
+
+def test_a_strategy_changes_the_fingerprint(home: Path) -> None:
+    one, other = find(home / "pack"), find(home / "pack", strategies={"Gene": LinkStrategy(fallback="nil")})
+    assert one.fingerprint != other.fingerprint
+    assert one.opened().fingerprint != other.opened().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("kind", "strategy", "says"),
+    [
+        ("Diseas", {}, "Disease"),
+        ("Disease", {"vocabularies": ("DOIT",)}, "DOID"),
+        ("Gene", {"species": "NCBITaxon:1"}, "NCBITaxon:1"),
+        ("Gene", {"species": "namd"}, "named"),
+    ],
+)
+def test_what_no_pack_has_is_refused(home: Path, kind: str, strategy: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        find(home / "pack", strategies={kind: LinkStrategy(**strategy)})
+
+
+def test_a_pipeline_has_strategies_and_shows_them(home: Path) -> None:
+    (home / "pipeline.toml").write_text(PIPELINE)
+    shown = as_toml(read_pipeline(home))
+    (home / "shown.toml").write_text(shown)
+    assert read_pipeline(home / "shown.toml") == read_pipeline(home)
+    assert '"fallback" = "nil"' in shown
+    assert '"species" = "weighed"' in shown  # a default
+    with open_pipeline(home) as pipeline:
+        (found,) = pipeline.stream(
+            [document("breast cancer and AT", ("breast cancer", "Disease", ""), ("AT", "Disease", ""))]
+        )
+    assert isinstance(found, Document)
+    assert [[link.curie or link.nil for link in one.links] for one in found.mentions] == [["DOID:1"], [True]]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('fallbak = "nil"', r"steps\[1\].strategies.Gene.fallbak.*fallback"),
+        ('fallback = "none"', r"steps\[1\].strategies.Gene.fallback = 'none'.*ambiguous"),
+        ("keys = []", "strategies.Gene.keys"),
+        ("vocabularies = 1", "strategies.Gene.vocabularies = 1"),
+    ],
+)
+def test_what_a_strategy_cannot_have_is_named(home: Path, line: str, says: str) -> None:
+    (home / "pipeline.toml").write_text(f"{PIPELINE}\n[steps.strategies.Gene]\n{line}\n")
+    with pytest.raises(RecipeError, match=says):
+        read_pipeline(home)
+
+
+def test_one_choice_of_a_vocabulary_is_enough(home: Path) -> None:
+    (home / "pipeline.toml").write_text(PIPELINE.replace('"./pack"', '"./pack"\nontology = "MESH"'))
+    with pytest.raises(RecipeError, match="ontology"):
+        read_pipeline(home)
