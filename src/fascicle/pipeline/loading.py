@@ -102,16 +102,9 @@ def _variants(settings: kinds.VariantsStep, pipeline: PipelineSettings) -> Any:
     )
 
 
-<<<<<<< HEAD
 def _link(settings: kinds.LinkStep, pipeline: PipelineSettings) -> Any:
-    return steps.Own(find(settings.linker, settings.packs, ontology=settings.ontology).opened(), name=settings.name)
-=======
-def _link(settings: LinkStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.linking.opening import find
-
     found = find(settings.linker, settings.packs, ontology=settings.ontology, strategies=settings.strategies)
-    return Own(found.opened(), name=settings.name)
->>>>>>> f-kazu
+    return steps.Own(found.opened(), name=settings.name)
 
 
 def _coordination(settings: kinds.CoordinationStep, pipeline: PipelineSettings) -> Any:

@@ -143,12 +143,9 @@ class _Stanza:
                 take(stanza, tag, value, where)
         return stanza
 
-<<<<<<< HEAD
-=======
     def take_name(self, tag: str, value: str, place: Place) -> None:
         self.draft.name(_text(value), "label", language=_language(value), place=place)
 
->>>>>>> f-kazu
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
