@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.files import locks
+from fascicle.core.files.temporary import lock
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.settings.serving import NamedToken, Role, hash_of
@@ -109,7 +109,7 @@ def _alone(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OutputError(f"{beside} cannot be written ({error.strerror})", file=str(beside)) from None
     with stream:
         refusal = OutputError(f"another command changes {path} now; give this one again", file=str(path))
-        locks.lock(stream, refusal=refusal)
+        lock(stream, refusal=refusal)
         yield
 
 
