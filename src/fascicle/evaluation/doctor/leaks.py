@@ -12,12 +12,11 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Finder, Found, Hit
-from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation
+from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
 from fascicle.evaluation.doctor.fingerprints import normal_words
 from fascicle.evaluation.doctor.parts import Given, Item, Part, load
 from fascicle.formats.exclusions import Exclusion
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.serving.messages import Search
 
 KINDS: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
 RELATIONS: Final[tuple[Relation, ...]] = ("in-part", "across-parts", "across-corpora")
