@@ -70,9 +70,8 @@ class Format:
             UsageError: they are only read.
         """
         if not self.writes:
-            raise UsageError(
-                f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
-            )
+            message = f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
+            raise UsageError(message)
         return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
 

@@ -59,9 +59,8 @@ class ConllOptions:
     def __post_init__(self) -> None:
         """Checks the values of the options."""
         if self.documents not in DOCUMENTS:
-            raise UsageError(
-                f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}", code="unknown-name"
-            )
+            message = f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}"
+            raise UsageError(message, code="unknown-name")
         if self.tag_columns is not None and not self.tag_columns:
             raise UsageError("tag_columns is empty; give at least one column, or None for all but that of the token")
 
@@ -294,9 +293,8 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if options.documents != "auto":
         return options.documents
     if source.path == STDIN:
-        raise UsageError(
-            "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
-        )
+        message = "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
+        raise UsageError(message)
     marks = 0
     try:
         for is_mark in _marks(source):

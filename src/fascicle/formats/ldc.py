@@ -77,9 +77,8 @@ def _texts(tree: Tree) -> dict[str, str]:
     for name in final or names:
         identifier = PurePosixPath(name).stem
         if identifier in found:
-            raise FormatError(
-                f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
-            )
+            message = f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
+            raise FormatError(message)
         found[identifier] = name
     return found
 

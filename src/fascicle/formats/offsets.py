@@ -161,13 +161,11 @@ class OffsetRow:
         spans: its offsets, as the table has them.
         type: its type.
         texts: what its text may be: the cell as it is, and without the quotes of CSV; empty if there is no such column.
-        line: number of its line, from 1.
     """
 
     spans: tuple[Span, ...]
     type: str
     texts: tuple[str, ...]
-    line: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,8 +322,7 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
     texts = _spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
-    assert place.line is not None
-    return name, OffsetRow(spans=spans, type=kind, texts=texts, line=place.line)
+    return name, OffsetRow(spans=spans, type=kind, texts=texts)
 
 
 def _spellings(cell: str) -> tuple[str, ...]:

@@ -164,9 +164,8 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise FormatError(
-                f"the row cannot be read ({error}); quote cells as in RFC 4180", at=Place(source.path, reader.line_num)
-            ) from None
+            message = f"the row cannot be read ({error}); quote cells as in RFC 4180"
+            raise FormatError(message, at=Place(source.path, reader.line_num)) from None
         finally:
             csv.field_size_limit(before)
         if row is None:

@@ -150,9 +150,8 @@ class PieceTokenizer:
         try:
             return cls(Tokenizer.from_file(str(path)), pad=pad)
         except Exception as error:  # the library raises bare Exception
-            raise ModelError(
-                f"{path} is not a readable tokenizer file ({error}); copy the model folder again", file=str(path)
-            ) from None
+            message = f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+            raise ModelError(message, file=str(path)) from None
 
     @cached_property
     def content(self) -> str:

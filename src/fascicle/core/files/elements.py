@@ -73,9 +73,8 @@ def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Pl
     try:
         parser.Parse(text.encode(), True)
     except (expat.ExpatError, ValueError) as error:
-        raise FormatError(
-            f"the file is no well-formed XML ({error}); fetch it again", at=Place(path, parser.CurrentLineNumber)
-        ) from None
+        message = f"the file is no well-formed XML ({error}); fetch it again"
+        raise FormatError(message, at=Place(path, parser.CurrentLineNumber)) from None
     return records.done
 
 
@@ -158,9 +157,8 @@ class _Records:
             raise FormatError(f"a record has more than {MAX_RECORD:,} characters", at=self._place, code="too-large")
 
     def _entity(self, name: str, *_: object) -> NoReturn:
-        raise FormatError(
-            f"the file declares an entity, {name!r}, which may make it endless; remove the declaration", at=self._here()
-        )
+        message = f"the file declares an entity, {name!r}, which may make it endless; remove the declaration"
+        raise FormatError(message, at=self._here())
 
     def _here(self) -> Place:
         return Place(self._path, self._parser.CurrentLineNumber)
