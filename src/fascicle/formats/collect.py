@@ -178,9 +178,9 @@ def joined_document(
             collector.drop(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
-    ranges = _sentence_ranges(sentences, words) if keep_sentences else None
+    found = _sentence_ranges(sentences, words) if keep_sentences else None
     facts = {**(meta or {}), "text": "joined"}
-    return collector.document(identifier, sentences=ranges, words=words, meta=facts)
+    return collector.document(identifier, sentences=found, words=words, meta=facts)
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:

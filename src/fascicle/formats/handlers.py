@@ -311,6 +311,7 @@ def _encode(writer: contracts.Writer, name: str, document: Document, report: Wri
         message = f"document {document.id!r} cannot be written by the writer {name!r} ({type(error).__name__}: {error})"
         raise InputError(message, key=document.id) from error
     if not isinstance(content, bytes):
-        message = f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()"
-        raise PluginError(message, key=name)
+        raise PluginError(
+            f"the writer {name!r} gave {_kind(content)} in place of bytes; encode the text, as with .encode()", key=name
+        )
     return content

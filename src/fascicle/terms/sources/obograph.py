@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from fascicle.core.files.json_parts import JsonParts
+from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
