@@ -258,8 +258,8 @@ def format_to_write(path: str, asked: str = "auto") -> str:
 def _loaded(module: str, name: str, what: str) -> object:
     """Returns the reader or writer of a module: that of the format, or the one of all."""
     if module == _PLUGGED:
-        made = {"READER": ("readers", reader_of), "WRITER": ("writers", writer_of)}
-        group, of = made[what]
-        return of(plugins.load(group, name), name=name)
+        if what == "READER":
+            return reader_of(plugins.load("readers", name), name=name)
+        return writer_of(plugins.load("writers", name), name=name)
     found = vars(import_module(f"fascicle.formats.{module}"))
     return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]
