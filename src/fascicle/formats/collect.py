@@ -5,15 +5,17 @@ Lines or records of one document put together, with those among them that cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Fragments, Span, check_fragments
+from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
 
+META_LENGTH: Final = 200  # characters of a fact about a document
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
 
@@ -142,6 +144,24 @@ def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
         return False  # and none of it is copied
     found = [text[start:end] for start, end in fragments]
     return any(between.join(found) == expected for between in _BETWEEN)
+
+
+def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[str, str]:
+    """Returns numbers and short strings as facts about a document; a longer string is text, not a fact.
+
+    Args:
+        values: the fields of a record.
+        leave: names of fields that are left out.
+    """
+    kept = {key: value for key, value in values.items() if key not in leave and isinstance(value, str | int | float)}
+    return {key: str(value) for key, value in kept.items() if len(str(value)) <= META_LENGTH}
+
+
+def tagged(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
+    """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are before it."""
+    census.add(tags)
+    for start, end, kind in decode_tags(tags):
+        yield TokenMention(((before + start, before + end),), kind)
 
 
 def joined_document(

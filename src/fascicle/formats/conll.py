@@ -15,10 +15,10 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import by_mark
 from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
-from fascicle.core.tags import TagCensus, advice_on, decode_tags, is_tag, split_tag
+from fascicle.core.tags import TagCensus, advice_on, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.collect import TokenMention, joined_document, sound
+from fascicle.formats.collect import TokenMention, joined_document, sound, tagged
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu, prefixed
@@ -342,8 +342,7 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     first = 0
     for tokens, layers in block:
         for tags in layers:
-            census.add(tags)
-            mentions += [TokenMention(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
+            mentions += tagged(tags, first, census)
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
     document = joined_document(

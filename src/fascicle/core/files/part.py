@@ -219,7 +219,8 @@ class PartFile:
             message = f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
             raise OutputError(message)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
-        whole = [entry for entry in self._journal.entries if entry["bytes"] <= _size(self._part)]
+        size = self._part.stat().st_size if self._part.exists() else -1
+        whole = [entry for entry in self._journal.entries if entry["bytes"] <= size]
         self.done: dict[str, Any] | None = whole[-1] if whole else None
         self.replaced = self._journal.was_there and not resume
         self._every, self._clock = every, clock
@@ -318,7 +319,3 @@ class _PartStream(io.BufferedIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else -1
