@@ -1,6 +1,6 @@
 """Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events.
 
-Lines or records of one document put together, with those among them that cannot be read.
+Lines or records of one document are put together here, with those among them that cannot be read.
 """
 
 from __future__ import annotations

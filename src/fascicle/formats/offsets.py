@@ -1,11 +1,8 @@
 """Texts with a table of offsets: one file for each text, and a TSV with one row for each mention.
 
 Shared tasks publish corpora in this form, such as SocialDisNER (https://zenodo.org/records/6359365). Offsets are
-half-open and count the code points of the text file, line ends included.
-
-Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
-
-The header names the columns. Tasks use the same columns under different names, so each column has several names.
+half-open and count the code points of the text file, line ends included. The header names the columns. Tasks use the
+same columns under different names, so each column has several names.
 """
 
 from __future__ import annotations
