@@ -69,29 +69,17 @@ __all__ = [
     "write",
 ]
 
+# The module of each name, where it has the same name; `train` is called otherwise there.
 _LATE: Final = MappingProxyType(
     {
-        **{verb: f"fascicle.verbs.tasks.{verb}:{verb}" for verb in ("annotate", "calibrate", "evaluate")},
-        **{
-            verb: f"fascicle.verbs.{verb}:{verb}" for verb in ("combine", "compare", "evaluate_links", "export", "link")
-        },
-        "check": "fascicle.verbs.corpus_check:check",
-        **{
-            name: f"fascicle.core.document:{name}"
-            for name in ("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention")
-        },
-        "apply": "fascicle.core.patches:apply",
-        "load": "fascicle.loading:load",
-        "read": "fascicle.formats.files:read",
-        "write": "fascicle.formats.outputs:write",
-        "to_arrow": "fascicle.formats.parquet:to_arrow",
-        "AsyncClient": "fascicle.serving.client.clients:AsyncClient",
-        "Client": "fascicle.serving.client.clients:Client",
-        "Scores": "fascicle.evaluation.scoring.scores:Scores",
-        "score": "fascicle.evaluation.scoring.scores:score",
-        "layers": "fascicle.evaluation.scoring.inputs:layers",
-        "find_abbreviations": "fascicle.terms.abbreviations.finder:find_abbreviations",
-        "train": "fascicle.training.run:train_recipe",
+        **dict.fromkeys(("Document", "Event", "Link", "Mention", "Patch", "Section", "TextMention"), "core.document"),
+        **{verb: f"verbs.tasks.{verb}" for verb in ("annotate", "calibrate", "evaluate")},
+        **{verb: f"verbs.{verb}" for verb in ("combine", "compare", "evaluate_links", "export", "link")},
+        **{"check": "verbs.corpus_check", "apply": "core.patches", "load": "loading", "train": "training.run"},
+        **{"read": "formats.files", "write": "formats.outputs", "to_arrow": "formats.parquet"},
+        **dict.fromkeys(("AsyncClient", "Client"), "serving.client.clients"),
+        **dict.fromkeys(("Scores", "score"), "evaluation.scoring.scores"),
+        **{"layers": "evaluation.scoring.inputs", "find_abbreviations": "terms.abbreviations.finder"},
     }
 )
 
@@ -100,9 +88,8 @@ def __getattr__(name: str) -> object:
     """Imports a name when it is first used."""
     if name not in _LATE:
         raise AttributeError(f"module 'fascicle' has no attribute {name!r}")
-    module, _, function = _LATE[name].partition(":")
     try:
-        return getattr(import_module(module), function)
+        return getattr(import_module(f"fascicle.{_LATE[name]}"), "train_recipe" if name == "train" else name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "fascicle":
             raise

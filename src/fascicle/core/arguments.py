@@ -1,6 +1,6 @@
 """Checks of argument types: one clear sentence in place of an error from deep inside.
 
-Time limit for regular expressions that users write, since some take exponential time.
+Regular expressions that users write get a time limit, since some take exponential time.
 """
 
 from __future__ import annotations

@@ -47,9 +47,8 @@ def apply(document: Document, patch: Patch, *, step: str = "patch", drops: Colle
     try:
         return _applied(document, patch, step, drops)
     except (TypeError, AttributeError) as error:
-        raise ValueError(
-            f"the patch has a part of the wrong type ({error}); it adds Mention objects, and drops their keys"
-        ) from None
+        message = f"the patch has a part of the wrong type ({error}); it adds Mention objects, and drops their keys"
+        raise ValueError(message) from None
 
 
 def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]) -> Document:

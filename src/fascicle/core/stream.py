@@ -234,9 +234,8 @@ def document_of(given: Given, number: int) -> Document:
     text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
     pair = (f"text-{number}", text) if isinstance(text, str) else given
     if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-        raise InputError(
-            f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
-        )
+        message = f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
+        raise InputError(message)
     try:
         return Document(id=pair[0], text=pair[1])
     except ValueError as error:

@@ -83,9 +83,8 @@ class Vocabulary:
             for name in (kind, *others):
                 meant = new.setdefault(folded(name), own.get(folded(name), kind))
                 if meant != kind:
-                    raise RecipeError(
-                        f"the name {name!r} stands for {meant} and {kind}; give it to one type", at=origin, key=name
-                    )
+                    message = f"the name {name!r} stands for {meant} and {kind}; give it to one type"
+                    raise RecipeError(message, at=origin, key=name)
         names = {**self.names, **{name: (kind,) for name, kind in new.items()}}
         return type(self)(types=tuple(own.values()), names=names)
 
@@ -115,6 +114,5 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
 def _listed(names: Any, kind: str, path: str | Path) -> list[str]:
     if isinstance(names, list) and all(isinstance(name, str) and name for name in names):
         return names
-    raise RecipeError(
-        f'{kind} = {names!r} is not allowed; give a list of names, such as ["protein"]', at=str(path), key=kind
-    )
+    message = f'{kind} = {names!r} is not allowed; give a list of names, such as ["protein"]'
+    raise RecipeError(message, at=str(path), key=kind)

@@ -1,7 +1,4 @@
-"""Helpers for the wording of messages.
-
-Comparison of different names for the same thing.
-"""
+"""Helpers for the wording of messages, and comparison of different names for the same thing."""
 
 from __future__ import annotations
 

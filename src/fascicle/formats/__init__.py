@@ -25,25 +25,20 @@ if TYPE_CHECKING:
     from fascicle.formats.report import ReadReport as ReadReport
     from fascicle.formats.report import WriteReport as WriteReport
 
-_NAMES: Final = MappingProxyType(
+# The module of each public name.
+_MODULES: Final = MappingProxyType(
     {
-        "brat": ("BratOptions",),
-        "catalogue": ("FORMATS", "Format"),
-        "conll": ("ConllOptions", "parse_columns"),
-        "conll_write": ("ConllWriteOptions",),
-        "detection": ("detect",),
-        "files": ("read", "unique_ids"),
-        "jsonl": ("JsonlOptions",),
-        "outputs": ("write",),
-        "report": ("ReadReport", "WriteReport"),
+        **{"FORMATS": "catalogue", "Format": "catalogue", "BratOptions": "brat", "JsonlOptions": "jsonl"},
+        **{"ConllOptions": "conll", "parse_columns": "conll", "ConllWriteOptions": "conll_write"},
+        **{"detect": "detection", "read": "files", "unique_ids": "files", "write": "outputs"},
+        **{"ReadReport": "report", "WriteReport": "report"},
     }
 )
 
 
 def __getattr__(name: str) -> object:
     """Imports the module of a public name at the first access to the name."""
-    for module, names in _NAMES.items():
-        if name in names:
-            found: object = getattr(import_module(f"{__name__}.{module}"), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return found

@@ -173,9 +173,8 @@ class Account:
             sentence, self._held = self._held, None
             raise InputError(sentence)
         self.release()
-        raise InputError(
-            f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
-        )
+        message = f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
+        raise InputError(message)
 
     def check(self) -> None:
         """Checks that the counts add up; call it at the end of a run.

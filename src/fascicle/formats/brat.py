@@ -87,9 +87,8 @@ class _Pair:
     def check(self, tree: Tree) -> None:
         """Raises a `FormatError` if there are two text files of the same name, or none."""
         if self.second:
-            raise FormatError(
-                f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
-            )
+            message = f"{tree.place(self.second)} and {self.text} are two texts of one name; rename one of them"
+            raise FormatError(message)
         if not self.text:
             raise FormatError(
                 f"{tree.place(self.annotations[0])} has no text {PurePosixPath(self.stem).name}{TEXT} beside it; "

@@ -37,11 +37,6 @@ _ENDS_LINE: Final = re.compile(r"[\n\r\0]")
 Files = tuple[tuple[str, bytes], ...]
 
 
-def _is_zip_name(path: str) -> bool:
-    """True if documents are written to this path as a zip, and not as a folder."""
-    return path.lower().endswith(".zip")
-
-
 def check_place(path: str, *, overwrite: bool) -> None:
     """Checks that documents can be written to a path; call it before long work.
 
@@ -52,7 +47,7 @@ def check_place(path: str, *, overwrite: bool) -> None:
     """
     if path == STDIN:
         raise UsageError("brat has two files for each document; name a folder or a .zip to write, with -o")
-    if _is_zip_name(path):
+    if path.lower().endswith(".zip"):
         check_target(path, overwrite=overwrite)
         return
     if suffix_of(path) in (*SUFFIXES, ".gz"):

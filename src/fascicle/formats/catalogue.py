@@ -55,6 +55,8 @@ class Format:
         Raises:
             UsageError: they hold no texts.
         """
+        if _PLUGGED in (self.reads, self.writes):
+            return reader_of(plugins.load("readers", self.name), name=self.name)
         if not self.reads:
             raise UsageError(
                 f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
@@ -69,10 +71,11 @@ class Format:
         Raises:
             UsageError: they are only read.
         """
+        if _PLUGGED in (self.reads, self.writes):
+            return writer_of(plugins.load("writers", self.name), name=self.name)
         if not self.writes:
-            raise UsageError(
-                f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
-            )
+            message = f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
+            raise UsageError(message)
         return cast(Writer, _loaded(self.writes, self.name, "WRITER"))
 
 
@@ -258,9 +261,5 @@ def format_to_write(path: str, asked: str = "auto") -> str:
 
 def _loaded(module: str, name: str, what: str) -> object:
     """Returns the reader or writer of a module: that of the format, or the one of all."""
-    if module == _PLUGGED:
-        made = {"READER": ("readers", reader_of), "WRITER": ("writers", writer_of)}
-        group, of = made[what]
-        return of(plugins.load(group, name), name=name)
     found = vars(import_module(f"fascicle.formats.{module}"))
     return found.get(f"{name.upper().replace('-', '_')}_{what}") or found[what]

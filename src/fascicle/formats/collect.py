@@ -1,19 +1,21 @@
 """Builds documents from what readers find: mentions are checked here, and rejected ones are reported as events.
 
-Lines or records of one document put together, with those among them that cannot be read.
+Lines or records of one document are put together here, with those among them that cannot be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Fragments, Span, check_fragments
+from fascicle.core.tags import TagCensus, decode_tags
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError
 
+META_LENGTH: Final = 200  # characters of a fact about a document
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
 
 
@@ -144,6 +146,24 @@ def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
     return any(between.join(found) == expected for between in _BETWEEN)
 
 
+def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[str, str]:
+    """Returns numbers and short strings as facts about a document; a longer string is text, not a fact.
+
+    Args:
+        values: the fields of a record.
+        leave: names of fields that are left out.
+    """
+    kept = {key: value for key, value in values.items() if key not in leave and isinstance(value, str | int | float)}
+    return {key: str(value) for key, value in kept.items() if len(str(value)) <= META_LENGTH}
+
+
+def tagged(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
+    """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are before it."""
+    census.add(tags)
+    for start, end, kind in decode_tags(tags):
+        yield TokenMention(((before + start, before + end),), kind)
+
+
 def joined_document(
     identifier: str,
     sentences: Sequence[Sequence[str]],
@@ -178,9 +198,9 @@ def joined_document(
             collector.drop(
                 f"a mention of type {kind!r} at tokens {tuple(ranges)} is not in its text, tokens {low:,} to {high:,}"
             )
-    ranges = _sentence_ranges(sentences, words) if keep_sentences else None
+    found = _sentence_ranges(sentences, words) if keep_sentences else None
     facts = {**(meta or {}), "text": "joined"}
-    return collector.document(identifier, sentences=ranges, words=words, meta=facts)
+    return collector.document(identifier, sentences=found, words=words, meta=facts)
 
 
 def _word_ranges(tokens: Sequence[str]) -> tuple[Span, ...]:

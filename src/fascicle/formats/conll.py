@@ -15,10 +15,10 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import event_of
 from fascicle.core.files.encodings import by_mark
 from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
-from fascicle.core.tags import TagCensus, advice_on, decode_tags, is_tag, split_tag
+from fascicle.core.tags import TagCensus, advice_on, is_tag, split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.collect import TokenMention, joined_document, sound
+from fascicle.formats.collect import TokenMention, joined_document, sound, tagged
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu, prefixed
@@ -59,9 +59,8 @@ class ConllOptions:
     def __post_init__(self) -> None:
         """Checks the values of the options."""
         if self.documents not in DOCUMENTS:
-            raise UsageError(
-                f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}", code="unknown-name"
-            )
+            message = f"documents={self.documents!r} is not known; choose one of {', '.join(DOCUMENTS)}"
+            raise UsageError(message, code="unknown-name")
         if self.tag_columns is not None and not self.tag_columns:
             raise UsageError("tag_columns is empty; give at least one column, or None for all but that of the token")
 
@@ -294,9 +293,8 @@ def _mode(source: Source, options: ConllOptions) -> str:
     if options.documents != "auto":
         return options.documents
     if source.path == STDIN:
-        raise UsageError(
-            "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
-        )
+        message = "standard input is read once; say what a document is with documents=VALUE: sentence, file or docstart"
+        raise UsageError(message)
     marks = 0
     try:
         for is_mark in _marks(source):
@@ -344,8 +342,7 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     first = 0
     for tokens, layers in block:
         for tags in layers:
-            census.add(tags)
-            mentions += [TokenMention(((first + start, first + end),), kind) for start, end, kind in decode_tags(tags)]
+            mentions += tagged(tags, first, census)
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
     document = joined_document(

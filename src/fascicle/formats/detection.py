@@ -187,9 +187,8 @@ def _of_archive(path: str) -> str:
                 return name
         if kind := encodings.package_kind(tree.others):
             raise FormatError(f"{path} is {kind}", file=path)
-    raise FormatError(
-        f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it", file=path
-    )
+    message = f"{path} holds no brat annotation ({', '.join(ANNOTATIONS)}); unpack it, and name what is in it"
+    raise FormatError(message, file=path)
 
 
 def _of_stdin() -> str:

@@ -98,9 +98,8 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
         place = Place(source.path, number)
         if number == 1:
             if tuple(columns) != HEADER:
-                raise FormatError(
-                    f"not an exclusion list; its first line must be {' '.join(HEADER)} (TAB-separated)", at=place
-                )
+                message = f"not an exclusion list; its first line must be {' '.join(HEADER)} (TAB-separated)"
+                raise FormatError(message, at=place)
         elif line:
             yield _exclusion(columns, place)
 
@@ -137,9 +136,8 @@ def _exclusion(columns: list[str], place: str) -> Exclusion:
     }
     similarity = values.pop("similarity")
     if not _SHA256.fullmatch(values["sha256"]):
-        raise FormatError(
-            f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case", at=place
-        )
+        message = f"{values['sha256']!r} is no SHA-256, which has 64 hexadecimal digits in lower case"
+        raise FormatError(message, at=place)
     if values["reason"] not in REASONS:
         message = f"the reason {values['reason']!r} is not known; it is one of {', '.join(REASONS)}"
         raise FormatError(message, at=place, code="unknown-name")

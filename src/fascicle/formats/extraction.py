@@ -1,6 +1,6 @@
-"""Text extraction from mark-up: the characters of elements without tags, and documents made of sections.
+"""Texts extracted from mark-up and from packages: the characters of elements, documents made of sections, zips of XML.
 
-Files of Word and Excel: a zip of XML, opened with care and read by a package of the extra ``office``.
+Files of Word and Excel are such zips, opened with care and read by a package of the extra ``office``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Reader for files of documents in any format of the table `fascicle.formats.catalogue.FORMATS`.
+"""Reading of documents from files in any format of the table `fascicle.formats.catalogue.FORMATS`, with unique ids.
 
-Series of files in time order, such as the baseline and update files of PubMed: each document is read once.
-
-A later file replaces the documents that it has again, and withdraws others
-(https://www.nlm.nih.gov/databases/download/pubmed_medline.html).
-
-Set of ids that saves memory: few ids are stored as text, many as hashes in tables.
+In a series of files in time order, such as the baseline and update files of PubMed, each document is read once: a later
+file replaces the documents that it has again, and withdraws others
+(https://www.nlm.nih.gov/databases/download/pubmed_medline.html). Few ids are kept as text, many as hashes in tables.
 """
 
 from __future__ import annotations
@@ -141,7 +138,7 @@ def documents_of(
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique; all ids are then kept in memory, see `fascicle.formats.files`.
+        are_unique: whether ids are made unique; all ids are then kept in memory, see `Seen`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)

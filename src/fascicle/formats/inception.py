@@ -1,11 +1,9 @@
-"""WebAnno TSV 3, as WebAnno and INCEpTION export it: a document with layers of annotation.
+"""WebAnno TSV 3, as WebAnno and INCEpTION export it, and UIMA CAS in XMI or JSON, as INCEpTION exports it.
 
-The format is in appendix A of the guide of WebAnno (https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html).
-Offsets of the file count UTF-16 units.
+A file of WebAnno is a document with layers of annotation; the format is in appendix A of the guide of WebAnno
+(https://webanno.github.io/webanno/releases/3.6.7/docs/user-guide.html). Its offsets count UTF-16 units.
 
-UIMA CAS in XMI or JSON, as INCEpTION exports it.
-
-Needs the package dkpro-cassis (extra ``cas``), which counts offsets in code points.
+A CAS needs the package dkpro-cassis (extra ``cas``), which counts offsets in code points.
 """
 
 from __future__ import annotations
@@ -177,7 +175,7 @@ TYPES: Final = "TypeSystem.xml"
 def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the title that it states, else the name of the file.
 
-    Mentions are those of `fascicle.formats.inception`.
+    Mentions are those of `read`.
 
     Args:
         source: the file; beside XMI stands ``TypeSystem.xml``.

@@ -16,10 +16,10 @@ from fascicle.core.document import Document, Event, Link, Section
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Source
 from fascicle.core.mention import Span
-from fascicle.core.tags import TagCensus, decode_tags
+from fascicle.core.tags import TagCensus
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError
-from fascicle.formats.collect import MentionCollector, TokenMention, joined_document
+from fascicle.formats.collect import MentionCollector, TokenMention, joined_document, short_facts, tagged
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
@@ -27,7 +27,6 @@ from fascicle.formats.tag_names import named, prefixed
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "jsonl"
-_META_LENGTH: Final = 200  # a longer string is text, not a fact about the document
 
 
 class _RawMention(NamedTuple):
@@ -161,13 +160,7 @@ class Record:
 
     def meta(self) -> dict[str, str]:
         """Returns the other fields that are a short string or a number."""
-        shape = self.shape
-        used = shape.fields | {"text"}
-        return {
-            name: str(value)
-            for name, value in self.value.items()
-            if name not in used and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
-        }
+        return short_facts(self.value, leave=self.shape.fields | {"text"})
 
     def error(self, message: str) -> FormatError:
         """Returns an error that names the file and the line."""
@@ -211,7 +204,7 @@ def _of_tokens(
         length = sum(map(len, added))
         mentions += _counted(record.mention_lists(), added, before)
         if record.shape.tags:
-            mentions += _tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
+            mentions += tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
         sentences += added
         before += length
     return joined_document(identifier, sentences, mentions, step=STEP, meta=meta)
@@ -224,11 +217,6 @@ def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before:
     for listed, limit in zip(lists, limits, strict=True):
         for raw in listed:
             yield TokenMention([(before + start, before + end) for start, end in raw.spans], raw.type, limit)
-
-
-def _tagged(tags: list[str], before: int, census: TagCensus) -> list[TokenMention]:
-    census.add(tags)
-    return [TokenMention([(before + start, before + end)], kind) for start, end, kind in decode_tags(tags)]
 
 
 def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:

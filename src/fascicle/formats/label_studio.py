@@ -18,7 +18,7 @@ from fascicle.core.document import GOLD, Document, Event, Link, Mention
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span, identifier_of
 from fascicle.core.wording import counted
-from fascicle.formats.collect import MentionCollector
+from fascicle.formats.collect import MentionCollector, short_facts
 from fascicle.formats.handlers import Encode, Put, Writer
 from fascicle.formats.losses import OF_LINKS, held
 from fascicle.formats.report import WriteReport
@@ -28,7 +28,6 @@ STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
 OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
-_META_LENGTH: Final = 200  # characters of a fact about a text
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 
 
@@ -114,11 +113,7 @@ def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", an
     layers, events = _layers(given, annotator)
     collector = MentionCollector(text, step=STEP)
     events += _add(collector, text, layers)
-    meta = {
-        key: str(value)
-        for key, value in given.data.items()
-        if key != name and isinstance(value, str | int | float) and len(str(value)) <= _META_LENGTH
-    }
+    meta = short_facts(given.data, leave=(name,))
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
     return collector.document(identifier, before=events, meta=meta)

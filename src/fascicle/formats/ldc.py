@@ -1,12 +1,12 @@
-"""Texts of ACE with entities in XML: ``NAME.sgm`` with ``NAME.apf.xml`` beside it, as LDC publishes ACE 2004 and 2005.
+"""Corpora as LDC publishes them: texts of ACE 2004 and 2005 with entities in XML, and names of OntoNotes.
 
-The text of a document is that of the file without its tags. Offsets count its code points, the last one included; those
-of some files count ``&amp;`` as five characters, others as one, and the texts of the mentions show which.
+ACE has ``NAME.sgm`` with ``NAME.apf.xml`` beside it. The text of a document is that of the file without its tags.
+Offsets count its code points, the last one included; those of some files count ``&amp;`` as five characters, others as
+one, and the texts of the mentions show which.
 
-Names of OntoNotes: ``.name`` files with sentences of tokens, a line each, and names in ENAMEX tags.
-
-The tokens of a document are joined by one space, also across sentences. A tag stands between tokens; ``S_OFF`` and
-``E_OFF`` say how many characters at the start of its first token and at the end of its last one it leaves out.
+OntoNotes has ``.name`` files with sentences of tokens, a line each, and names in ENAMEX tags. The tokens of a document
+are joined by one space, also across sentences. A tag stands between tokens; ``S_OFF`` and ``E_OFF`` say how many
+characters at the start of its first token and at the end of its last one it leaves out.
 """
 
 from __future__ import annotations
@@ -77,9 +77,8 @@ def _texts(tree: Tree) -> dict[str, str]:
     for name in final or names:
         identifier = PurePosixPath(name).stem
         if identifier in found:
-            raise FormatError(
-                f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
-            )
+            message = f"{tree.place(name)} and {found[identifier]} are two texts of one name; give one of their folders"
+            raise FormatError(message)
         found[identifier] = name
     return found
 

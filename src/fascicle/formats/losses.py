@@ -173,7 +173,6 @@ class Annotated(Named, Protocol):
     @property
     def mentions(self) -> tuple[Mention, ...]:
         """Mentions in canonical order."""
-        ...
 
 
 Said = TypeVar("Said", bound=Annotated)

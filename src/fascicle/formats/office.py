@@ -1,11 +1,10 @@
-"""Documents of Word: the text as it is printed, with what was inserted and without what was deleted.
+"""Documents of Word, and workbooks of Excel; they need the packages of the extra ``office``.
 
-Needs the package python-docx (extra ``office``), which opens the file. ECMA-376, part 1, has the elements of its text.
-A paragraph or a row of a table is a section, and an empty line stands between two. Offsets are those of this text.
+The text of a document of Word is that which is printed, with what was inserted and without what was deleted. A
+paragraph or a row of a table is a section, and an empty line stands between two. Offsets are those of this text. The
+package python-docx opens the file; ECMA-376, part 1, has the elements of its text.
 
-Workbooks of Excel: a sheet with a column of texts is read, a sheet of mentions is written.
-
-Needs the package openpyxl (extra ``office``).
+Of a workbook a sheet with a column of texts is read, and a sheet of mentions is written, by the package openpyxl.
 """
 
 from __future__ import annotations

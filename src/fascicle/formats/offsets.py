@@ -1,11 +1,8 @@
 """Texts with a table of offsets: one file for each text, and a TSV with one row for each mention.
 
 Shared tasks publish corpora in this form, such as SocialDisNER (https://zenodo.org/records/6359365). Offsets are
-half-open and count the code points of the text file, line ends included.
-
-Tables of offsets: a TSV beside texts with one row for each mention, as shared tasks publish them.
-
-The header names the columns. Tasks use the same columns under different names, so each column has several names.
+half-open and count the code points of the text file, line ends included. The header names the columns. Tasks use the
+same columns under different names, so each column has several names.
 """
 
 from __future__ import annotations
@@ -161,13 +158,11 @@ class OffsetRow:
         spans: its offsets, as the table has them.
         type: its type.
         texts: what its text may be: the cell as it is, and without the quotes of CSV; empty if there is no such column.
-        line: number of its line, from 1.
     """
 
     spans: tuple[Span, ...]
     type: str
     texts: tuple[str, ...]
-    line: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,8 +319,7 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
     texts = _spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
-    assert place.line is not None
-    return name, OffsetRow(spans=spans, type=kind, texts=texts, line=place.line)
+    return name, OffsetRow(spans=spans, type=kind, texts=texts)
 
 
 def _spellings(cell: str) -> tuple[str, ...]:

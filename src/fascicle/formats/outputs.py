@@ -1,6 +1,6 @@
 """Writes documents in any format, and predictions without texts; each output is written completely or not at all.
 
-Texts written beside a result that only refers to them: those of PDFs and other files that hold no plain text.
+Beside a result that only refers to its texts, the texts of PDFs and other files that hold no plain text are written.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ are written and read as streams.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice
 from pathlib import Path
@@ -147,30 +147,21 @@ def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=mask)
 
 
-class _Table:
-    """Table that is written in batches of rows."""
+@contextmanager
+def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[Row]], None]]:
+    """Opens a table that is written in batches of rows; yields the function that adds some."""
+    path.parent.mkdir(exist_ok=True)
+    with _arrow().parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        held: list[Row] = []
 
-    def __init__(self, folder: Path, name: str, schema: Any) -> None:
-        self._arrow, self._schema, self._most = _arrow(), schema, _ROWS[name]
-        (folder / name).parent.mkdir(exist_ok=True)
-        self._writer = self._arrow.parquet.ParquetWriter(folder / name, schema, compression="zstd")
-        self._rows: list[Row] = []
+        def put(rows: list[Row], least: int = most) -> None:
+            held.extend(rows)
+            if len(held) >= least:
+                writer.write_table(_table_of(held, schema))
+                held.clear()
 
-    def put(self, rows: list[Row]) -> None:
-        self._rows += rows
-        if len(self._rows) >= self._most:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._rows:
-            self._writer.write_table(_table_of(self._rows, self._schema))
-            self._rows = []
-
-    def close(self) -> None:
-        try:
-            self._flush()
-        finally:
-            self._writer.close()
+        yield put
+        put([], least=1)
 
 
 @contextmanager
@@ -180,17 +171,14 @@ def into_folder(folder: Path) -> Iterator[Put]:
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
-    documents, mentions = (_Table(folder, name, schema) for name, schema in schemas().items())
+    first, second = (_opened(folder / name, schema, _ROWS[name]) for name, schema in schemas().items())
+    with first as documents, second as mentions:
 
-    def put(rows: Rows) -> None:
-        documents.put([rows[0]])
-        mentions.put(rows[1])
+        def put(rows: Rows) -> None:
+            documents([rows[0]])
+            mentions(rows[1])
 
-    try:
         yield put
-    finally:
-        documents.close()
-        mentions.close()
 
 
 def check_place(path: str, *, overwrite: bool) -> None:

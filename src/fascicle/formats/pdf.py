@@ -1,9 +1,7 @@
 """PDF: the text of its pages in the order in which it is read.
 
-Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; `fascicle.formats.pdf` finds
-columns, paragraphs and hyphens. Offsets are those of this text.
-
-Printed pages put into the order in which they are read: columns, paragraphs, and words that a line end cuts.
+Needs the package pypdfium2 (extra ``office``), which finds the place of each letter; columns, paragraphs and words that
+a line end cuts are found here. Offsets are those of this text.
 """
 
 from __future__ import annotations

@@ -113,9 +113,8 @@ class _Block:
         if not identifier:
             raise FormatError(f"a title or abstract without a document id; the line must be id|{kind}|text", at=place)
         if kind in self.texts:
-            raise FormatError(
-                f"document {identifier} has two |{kind}| lines; put a blank line between documents", at=place
-            )
+            message = f"document {identifier} has two |{kind}| lines; put a blank line between documents"
+            raise FormatError(message, at=place)
         self.identifier = identifier
         self.texts[kind] = text
 

@@ -174,7 +174,6 @@ class Named(Protocol):
     @property
     def id(self) -> str:
         """Id of the object."""
-        ...
 
 
 def _scored(mention: Mention) -> str:

@@ -378,9 +378,8 @@ def _format_of(path: str, request: ReadRequest) -> str:
     from fascicle.formats.detection import format_to_read
 
     if not is_unicode(path):
-        raise InputError(
-            f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
-        )
+        message = f"the name of the file {path!r} is not Unicode, so no document can be named after it; rename it"
+        raise InputError(message)
     if canonical_name(request.format) in ("auto", "jsonl", "records") and _is_bare(path):
         return "plain"  # its format is unknown, and it is empty
     try:

@@ -171,9 +171,8 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
     values: dict[str, Any] = {}
     for name, value in changes:
         if name not in names:
-            raise UsageError(
-                f"a JSON record has no part {name!r}{typo_hint(name, names)}; choose one of {', '.join(names)}"
-            )
+            message = f"a JSON record has no part {name!r}{typo_hint(name, names)}; choose one of {', '.join(names)}"
+            raise UsageError(message)
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
         allowed = ("id", "ignored", *shape.movable)

@@ -41,11 +41,6 @@ def format_of_folder(folder: Path) -> str:
     return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
 
 
-def _is_one_source(folder: Path, *, format: str = "auto") -> bool:  # noqa: A002
-    """True if a folder is one corpus of the format, and not a folder of separate text files."""
-    return format_named(format_of_folder(folder) if format == "auto" else format).many
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Files that a path refers to, looked up once.
@@ -76,7 +71,9 @@ def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # 
         if path != STDIN and not is_there(path):
             raise InputError(f"there is no file {path}; check the path", file=path, code="not-found")
         folder = Path(path)
-        is_texts = path != STDIN and folder.is_dir() and not _is_one_source(folder, format=format)
+        is_texts = path != STDIN and folder.is_dir()
+        # A folder may be one corpus of the format, and not separate text files.
+        is_texts = is_texts and not format_named(format_of_folder(folder) if format == "auto" else format).many
         sources = tuple(map(str, files_of(folder))) if is_texts else (path,)
         found.append(Place(path=path, sources=sources, is_texts=is_texts))
     return found

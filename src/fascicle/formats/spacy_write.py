@@ -11,7 +11,7 @@ import struct
 import tempfile
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -41,14 +41,10 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Encoded columns of one document."""
+    """Encoded columns of one document, by their names, and its strings."""
 
-    tokens: bytes
-    spaces: bytes
-    length: int
+    columns: Mapping[str, bytes]
     strings: frozenset[str]
-    groups: bytes
-    user_data: bytes
 
 
 def encode(document: Document, report: WriteReport) -> Entry:
@@ -65,14 +61,14 @@ def encode(document: Document, report: WriteReport) -> Entry:
     groups = _groups(placed, ranges, strings)
     columns = _columns(tokens, placed, strings)
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
-    return Entry(
-        tokens=columns.tobytes("C"),
-        spaces=np.asarray(tokens.spaces, bool).tobytes(),
-        length=len(tokens.texts),
-        strings=frozenset(strings),
-        groups=groups,
-        user_data=_ENCODER.encode({ID: document.id, META: facts}),
-    )
+    user_data = _ENCODER.encode({ID: document.id, META: facts})
+    written = {
+        "tokens": columns.tobytes("C"),
+        "spaces": np.asarray(tokens.spaces, bool).tobytes(),
+        "lengths": len(tokens.texts).to_bytes(4, "little"),
+        **{"span_groups": _ENCODER.encode(groups), "user_data": _ENCODER.encode(user_data)},
+    }
+    return Entry(columns=written, strings=frozenset(strings))
 
 
 def with_tokens(document: Document) -> Document:
@@ -223,12 +219,8 @@ class _Columns:
         self._count = 0
 
     def put(self, entry: Entry) -> None:
-        files = self._files
-        files["tokens"].write(entry.tokens)
-        files["spaces"].write(entry.spaces)
-        files["lengths"].write(entry.length.to_bytes(4, "little"))
-        files["span_groups"].write(_ENCODER.encode(entry.groups))
-        files["user_data"].write(_ENCODER.encode(entry.user_data))
+        for name, part in entry.columns.items():
+            self._files[name].write(part)
         self._strings |= entry.strings
         self._count += 1
 

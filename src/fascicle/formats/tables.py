@@ -1,12 +1,11 @@
-"""Tables of mentions, one row each: TSV and CSV.
+"""Tables of mentions, one row each: TSV and CSV, and the tables that shared tasks take.
 
 A CSV has the rules of RFC 4180. Spreadsheets take a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``;
 such a cell with a text, an id or a type gets a ``'`` in front, which the reader removes.
 
-Predictions as shared tasks take them: a TSV with one row for each mention, under the names of columns of the task.
-
-LivingNER (https://temu.bsc.es/livingner) and SocialDisNER (https://zenodo.org/records/6359365) score mentions of one
-fragment. Offsets are half-open and count code points.
+A table of a shared task is a TSV under the names of columns of the task. LivingNER (https://temu.bsc.es/livingner) and
+SocialDisNER (https://zenodo.org/records/6359365) score mentions of one fragment. Offsets are half-open and count code
+points.
 """
 
 from __future__ import annotations

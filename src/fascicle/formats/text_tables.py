@@ -21,7 +21,7 @@ from fascicle.core.effects import event_of
 from fascicle.core.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
-from fascicle.formats.collect import MentionCollector
+from fascicle.formats.collect import META_LENGTH, MentionCollector
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
 from fascicle.formats.json_record import Record, document_of
@@ -38,7 +38,6 @@ _IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid"
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
-_META_LENGTH: Final = 200  # a longer cell is text, not a fact about the document
 _BETWEEN: Final = "\n"
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
@@ -164,9 +163,8 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise FormatError(
-                f"the row cannot be read ({error}); quote cells as in RFC 4180", at=Place(source.path, reader.line_num)
-            ) from None
+            message = f"the row cannot be read ({error}); quote cells as in RFC 4180"
+            raise FormatError(message, at=Place(source.path, reader.line_num)) from None
         finally:
             csv.field_size_limit(before)
         if row is None:
@@ -209,11 +207,7 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
     """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if it cannot be read."""
     if len(cells) != len(columns.names):
         return cells
-    others = {
-        name: _value(cell)
-        for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True))
-        if at not in columns.texts and at != columns.id and name and cell
-    }
+    others = {name: _value(cell) for name, cell in _others(cells, columns)}
     ignored = [one.strip() for name, value in options.annotation if name == "ignored" for one in value.split(",")]
     looked = {name: value for name, value in others.items() if name not in ignored}
     if offsets := offset_fields(looked):
@@ -239,6 +233,13 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
     return {**others, "text": cells[columns.texts[0]], **identifier}
 
 
+def _others(cells: Sequence[str], columns: _Columns) -> Iterator[tuple[str, str]]:
+    """Yields the names and cells of a row beside its texts and its id, those that are not empty."""
+    for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True)):
+        if at not in columns.texts and at != columns.id and name and cell:
+            yield name, cell
+
+
 def _value(cell: str) -> Any:
     """Returns the value of a cell: a list or an object (in JSON or Python notation), tags, or its text."""
     if cell[:1] in "[{":
@@ -259,11 +260,7 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
     if len(cells) != len(columns.names):
         raise FormatError(f"the row has {len(cells)} cells, and the table {len(columns.names)} columns", at=place)
     parts = [(columns.names[at], cells[at]) for at in columns.texts]
-    facts = {
-        name: cell
-        for at, (name, cell) in enumerate(zip(columns.names, cells, strict=True))
-        if at not in columns.texts and at != columns.id and name and cell and len(cell) <= _META_LENGTH
-    }
+    facts = {name: cell for name, cell in _others(cells, columns) if len(cell) <= META_LENGTH}
     identifier = cells[columns.id] if columns.id is not None else ""
     text, sections = join_sections(parts, between=_BETWEEN)
     events = [_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)]

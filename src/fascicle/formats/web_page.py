@@ -77,9 +77,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     text = whole_text(_declared(source))
     if len(text) > MAX_PAGE:
-        raise FormatError(
-            f"the page has more than {MAX_PAGE:,} characters; save its text first", at=source.path, code="too-large"
-        )
+        message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
+        raise FormatError(message, at=source.path, code="too-large")
     if not text:
         yield Document(id=source.name, text="")
         return

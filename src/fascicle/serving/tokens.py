@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.files.temporary import lock
 from fascicle.core.files.atomic import atomic_writer
+from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.settings.serving import NamedToken, Role, hash_of
 

@@ -120,17 +120,14 @@ class Found(Protocol):
     @property
     def start(self) -> int:
         """First character, in code points."""
-        ...
 
     @property
     def end(self) -> int:
         """One past the last character."""
-        ...
 
     @property
     def types(self) -> tuple[str, ...]:
         """Types of the name."""
-        ...
 
 
 class Finder(Protocol):
@@ -139,11 +136,9 @@ class Finder(Protocol):
     @property
     def types(self) -> tuple[str, ...]:
         """Types that its names may have."""
-        ...
 
     def matches(self, documents: Iterable[Document]) -> Iterator[Sequence[Found]]:
         """Yields the matches of each document, in any order; they may overlap."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

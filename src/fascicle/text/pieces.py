@@ -2,8 +2,7 @@
 
 The tokenizer reads the source text of each sentence; its offsets, shifted to the document and without white space at
 their edges, are the only link back. A *unit* is an item that gets a score: a word with at least one piece, or a piece.
-
-Pieces of words that were seen before: a tokenizer of BERT cuts each word of a plain text the same way every time.
+A tokenizer of BERT cuts each word of a plain text the same way every time, so the pieces of words are kept.
 """
 
 from __future__ import annotations
@@ -150,9 +149,8 @@ class PieceTokenizer:
         try:
             return cls(Tokenizer.from_file(str(path)), pad=pad)
         except Exception as error:  # the library raises bare Exception
-            raise ModelError(
-                f"{path} is not a readable tokenizer file ({error}); copy the model folder again", file=str(path)
-            ) from None
+            message = f"{path} is not a readable tokenizer file ({error}); copy the model folder again"
+            raise ModelError(message, file=str(path)) from None
 
     @cached_property
     def content(self) -> str:

@@ -73,7 +73,6 @@ class ReadsDocuments(Protocol):
         self, documents: Sequence[Document], tokenizer: PieceTokenizer, *, reading: ReadingSettings, level: Level
     ) -> Reading:
         """Reads documents; see ``read_documents``."""
-        ...
 
 
 class LooksUp:

@@ -209,9 +209,8 @@ def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool =
         if not word or word.split() != [word]:
             raise InputError(f"the word {word!r} cannot stand in a file of vectors: it is empty or holds white space")
     if vectors.words and vectors.words[0].startswith("\ufeff"):
-        raise InputError(
-            f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
-        )
+        message = f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
+        raise InputError(message)
     with output(path, overwrite=overwrite) as stream:
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
             stream.write(f"{word} {' '.join(_DIGITS % value for value in row)}\n".encode())
@@ -272,9 +271,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if line := line.rstrip(b"\r\n \t"):
                     yield number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FormatError(
-                f"{path} is a damaged gzip file ({error}); copy it again", file=str(path), code="damaged"
-            ) from None
+            message = f"{path} is a damaged gzip file ({error}); copy it again"
+            raise FormatError(message, file=str(path), code="damaged") from None
 
 
 def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats32]:
@@ -304,9 +302,8 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
             row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
-        raise FormatError(
-            f"a row holds something else than a word and {counted(dimension, 'number')}", at=place
-        ) from None
+        message = f"a row holds something else than a word and {counted(dimension, 'number')}"
+        raise FormatError(message, at=place) from None
     if not np.isfinite(row).all():
         raise FormatError("a vector with a number that is not finite; repair the file", at=place)
     return name, row

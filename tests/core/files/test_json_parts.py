@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.files import json_parts
-from fascicle.core.files.json_parts import JsonParts
+from fascicle.core.files import elements
+from fascicle.core.files.elements import JsonParts
 from fascicle.errors import FormatError
 
 VALUES = st.recursive(
@@ -36,7 +36,7 @@ def walked(parts: JsonParts, *, depth: int) -> Any:
 def test_parts_are_those_of_the_whole(value: Any, depth: int, indent: int | None, escaped: bool, chunk: int) -> None:
     content = json.dumps(value, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_parts, "_CHUNK", chunk)
+        patch.setattr(elements, "_BYTES", chunk)
         parts = JsonParts(io.BytesIO(content), at="x")
         assert walked(parts, depth=depth) == value
         parts.close()

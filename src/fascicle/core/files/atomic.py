@@ -32,7 +32,6 @@ class Opened(Protocol):
 
     def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
         """Opens the stream; the file is complete when the block ends without an error."""
-        ...
 
 
 # Errors of the disk or file system, and not of the code that was writing.

@@ -70,9 +70,8 @@ class OutputFiles:
         """
         folder = self.folder
         if folder.exists() and not folder.is_dir():
-            raise OutputError(
-                f"{folder} is a file; give the name of a folder to write, or remove the / at its end", file=str(folder)
-            )
+            message = f"{folder} is a file; give the name of a folder to write, or remove the / at its end"
+            raise OutputError(message, file=str(folder))
         was_interrupted = is_journal(folder / JOURNAL)
         if not folder.is_dir() or (self.resume and was_interrupted):
             return  # the run knows its own files

@@ -126,9 +126,8 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
     """Decodes an entry and verifies its checksum: work is only skipped if the journal is undamaged."""
     rest = line[len(_CHECKED % 0) :]
     if line != _CHECKED % zlib.crc32(rest) + rest:
-        raise OutputError(
-            f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}", file=place, code="damaged"
-        )
+        message = f"{place} is damaged, so the interrupted run cannot go on; {_ANEW}"
+        raise OutputError(message, file=place, code="damaged")
     found: dict[str, Any] = msgspec.json.decode(line)
     return found
 
@@ -136,9 +135,8 @@ def _entry(line: bytes, place: str) -> dict[str, Any]:
 def _header(content: bytes, path: Path) -> dict[str, Any]:
     line = content.partition(b"\n")[0]
     if not _is_header(line):
-        raise OutputError(
-            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
-        )
+        message = f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        raise OutputError(message, file=str(path))
     found: dict[str, Any] = msgspec.json.decode(line)
     return found
 
@@ -153,9 +151,8 @@ def _is_header(line: bytes) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
-        raise OutputError(
-            f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere", file=str(path)
-        )
+        message = f"{path} is no journal of an interrupted run, but would have to be; move it elsewhere"
+        raise OutputError(message, file=str(path))
     try:
         stream = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
     except OSError as error:
@@ -219,11 +216,11 @@ class PartFile:
             raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
         is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
         if os.path.lexists(self._part) and not is_own:
-            raise OutputError(
-                f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
-            )
+            message = f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
+            raise OutputError(message)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
-        whole = [entry for entry in self._journal.entries if entry["bytes"] <= _size(self._part)]
+        size = self._part.stat().st_size if self._part.exists() else -1
+        whole = [entry for entry in self._journal.entries if entry["bytes"] <= size]
         self.done: dict[str, Any] | None = whole[-1] if whole else None
         self.replaced = self._journal.was_there and not resume
         self._every, self._clock = every, clock
@@ -322,7 +319,3 @@ class _PartStream(io.BufferedIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else -1

@@ -110,9 +110,8 @@ def _is_endless(stream: BinaryIO) -> bool:
 
 def unreadable(path: object, error: OSError) -> InputError:
     """Returns the error for a file that the system does not let us read."""
-    return InputError(
-        f"the file {path} cannot be read: {error.strerror}; check the path", file=str(path), code="unreadable"
-    )
+    message = f"the file {path} cannot be read: {error.strerror}; check the path"
+    return InputError(message, file=str(path), code="unreadable")
 
 
 _CHUNK = 1 << 20

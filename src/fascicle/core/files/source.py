@@ -178,9 +178,8 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
         packed = buffered.peek(2)[:2] == GZIP
         yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered, mode="rb") if packed else buffered)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FormatError(
-            f"the gzip data are damaged or cut off ({error}); fetch the file again", at=path, code="damaged"
-        ) from None
+        message = f"the gzip data are damaged or cut off ({error}); fetch the file again"
+        raise FormatError(message, at=path, code="damaged") from None
     finally:
         if path != STDIN:
             raw.close()
@@ -365,9 +364,8 @@ def _decode_other(data: bytes, source: Source) -> str:
     try:
         text = data.decode(source.encoding).removeprefix("\ufeff")
     except UnicodeError as error:
-        raise FormatError(
-            f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}", file=source.path, code="encoding"
-        ) from None
+        message = f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}"
+        raise FormatError(message, file=source.path, code="encoding") from None
     if "\0" in text:
         raise binary(source.path, f"at character {text.index(chr(0))}")
     return text

@@ -2,9 +2,7 @@
 
 A temporary file or folder is locked (``flock``) as long as its process lives; the system releases the lock when a
 process ends for any reason. So a process that can lock a temporary file knows that no other one is writing it. On
-systems and file systems without such locks, nothing is ever removed.
-
-Locks between processes, which the system releases when a process ends.
+systems and file systems without such locks, nothing is ever removed. Other files can be locked in the same way.
 """
 
 from __future__ import annotations

@@ -92,9 +92,8 @@ class Tree:
         try:
             text = _decoded(data, source)
         except UnicodeError as error:
-            raise FormatError(
-                f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}", code="encoding"
-            ) from None
+            message = f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}"
+            raise FormatError(message, code="encoding") from None
         if "\0" in text:
             raise binary(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
@@ -210,9 +209,8 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
         else:
             raise InputError(f"there is no file or folder {path}; check the path", file=path, code="not-found")
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}; check the path", file=path, code="unreadable"
-        ) from None
+        message = f"{path} cannot be read: {error.strerror}; check the path"
+        raise InputError(message, file=path, code="unreadable") from None
     chosen, unnamed = _chosen(names, suffixes)
     return Tree(path=root, names=chosen, reader=partial(_file, Path(root)), unnamed=unnamed)
 
@@ -244,9 +242,8 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         if inner not in members:
             raise _not_inside(place, inner, members)
         if suffix_of(inner) not in suffixes:
-            raise FormatError(
-                f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file", file=path
-            )
+            message = f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
+            raise FormatError(message, file=path)
         beside = PurePosixPath(inner)
         start = "" if str(beside.parent) == "." else f"{beside.parent}/"
         members = {name: info for name, info in members.items() if _stem(name) == _stem(inner)}
@@ -281,9 +278,8 @@ def _members(archive: zipfile.ZipFile, place: Path) -> dict[str, zipfile.ZipInfo
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> bytes:
     if info.compress_type not in _METHODS:
-        raise FormatError(
-            f"{info.filename!r} is packed in a way that is not read; pack it again with deflate", at=str(place)
-        )
+        message = f"{info.filename!r} is packed in a way that is not read; pack it again with deflate"
+        raise FormatError(message, at=str(place))
     if info.file_size > MAX_MEMBER:
         raise _too_large(f"{place}/{info.filename}")
     try:
@@ -344,9 +340,8 @@ def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError
 
 
 def _too_large(place: str) -> FormatError:
-    return FormatError(
-        f"{place} has more than {MAX_MEMBER:,} bytes; split it into documents below that", file=place, code="too-large"
-    )
+    message = f"{place} has more than {MAX_MEMBER:,} bytes; split it into documents below that"
+    return FormatError(message, file=place, code="too-large")
 
 
 def _damaged(place: Path, error: Exception) -> FormatError:

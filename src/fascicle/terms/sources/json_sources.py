@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from fascicle.core.files.json_parts import JsonParts
+from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
