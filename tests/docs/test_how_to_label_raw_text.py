@@ -10,7 +10,7 @@ import pytest
 from tests.pages import blocks
 
 from fascicle.cli import main
-from fascicle.verbs.tasks.label_facts import facts_of
+from fascicle.verbs.label import facts_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-label-raw-text.md").read_text(encoding="utf-8")

@@ -30,9 +30,9 @@ from fascicle.formats.weak_labels import ERROR, End, read_entries, read_header, 
 from fascicle.loading import load
 from fascicle.text.annotator import TagSpace, placed
 from fascicle.verbs.corpus_check import CheckRequest, examined
+from fascicle.verbs.label import facts_of
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
-from fascicle.verbs.tasks.label_facts import facts_of
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 Cli = Callable[..., Any]

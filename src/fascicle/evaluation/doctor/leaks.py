@@ -5,18 +5,25 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
 from fascicle.core.document import Document
+from fascicle.core.files.source import Source
 from fascicle.core.mention import Span
+from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Finder, Found, Hit
 from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
 from fascicle.evaluation.doctor.fingerprints import normal_words
 from fascicle.evaluation.doctor.parts import Given, Item, Part, load
-from fascicle.formats.exclusions import Exclusion
+from fascicle.formats.exclusions import Exclusion, read_exclusions, reasons_of
 from fascicle.formats.files import ORIGINAL_ID
+from fascicle.formats.predictions import text_hash
+from fascicle.formats.report import ReadReport
+from fascicle.formats.requests import ReadRequest, paths_of, read_file
 
 KINDS: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
 RELATIONS: Final[tuple[Relation, ...]] = ("in-part", "across-parts", "across-corpora")
@@ -140,6 +147,8 @@ _PASSING: Final = Part(name="texts", role="against")
 _PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
 _WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
 _SHARED: Final = "shared-sentence"
+_LISTED: Final = "excluded"
+Reasons = Callable[[Sequence[Document]], list[str]]
 
 
 class Screen:
@@ -231,3 +240,79 @@ def _is_telling(item: Item, span: Span) -> bool:
     start, end = span
     is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
     return is_title or len(normal_words(item.text[start:end])) >= LONG
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protected:
+    """Protected texts, which must not be used for training.
+
+    Attributes:
+        exclude: path of the exclusion list; empty for none.
+        asked: functions that return for each document the reason to leave it out; empty for one that may stay.
+        sha256: of the list and the corpora.
+        screen: the one of them that compares texts, if there is one.
+    """
+
+    exclude: str
+    asked: tuple[Reasons, ...]
+    sha256: str
+    screen: Screen | None
+
+    def reasons(self, documents: Sequence[Document]) -> list[str]:
+        """Returns the first reason to leave out each document; empty for one that may stay."""
+        said = [ask(documents) for ask in self.asked]
+        return [next((one[at] for one in said if one[at]), "") for at in range(len(documents))]
+
+    def notes(self, left_out: Mapping[str, int]) -> Iterator[str]:
+        """Yields notes for the user at the end.
+
+        Args:
+            left_out: reason -> number of documents.
+        """
+        if self.exclude and not left_out.get(_LISTED):
+            yield f"note: {self.exclude} names none of the texts"
+        if self.screen is not None and self.screen.not_compared:
+            yield (
+                f"note: near duplicates of {counted(self.screen.not_compared, 'text')} were not sought, for there were "
+                "too many candidates"
+            )
+
+
+def protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> Protected:
+    """Reads the exclusion list and the protected corpora.
+
+    Args:
+        exclude: path of an exclusion list of ``fascicle corpus check``; empty for none.
+        against: protected corpora.
+        reading: format and options of the corpora.
+
+    Raises:
+        InputError: one of them cannot be read to its end, or the corpora hold no document.
+    """
+    asked: list[Reasons] = []
+    screen, digest = None, hashlib.sha256()
+    if exclude:
+        rows = list(read_exclusions(Source(path=exclude)))
+        asked.append(partial(_listed, reasons_of(rows)))
+        digest.update(repr(rows).encode())
+    if against:
+        paths = paths_of(against, reading)
+        screen = Screen([_place(path, reading) for path in paths])
+        asked.append(screen.reasons)
+        digest.update(screen.sha256.encode())
+    return Protected(exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
+
+
+def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:
+    keys = [(one.id, text_hash(one.text)) for one in documents]
+    return [_LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
+
+
+def _place(path: str, request: ReadRequest) -> Given:
+    report = ReadReport()
+    return Given(
+        part=Part(name=path, role="test"),
+        path=path,
+        documents=lambda: read_file(path, request, report=report),
+        report=report,
+    )

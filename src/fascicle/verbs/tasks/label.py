@@ -19,6 +19,7 @@ from fascicle.core.stream import Outcome, answered, chunks, unanswered
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.doctor.leaks import Protected, protected
 from fascicle.formats.account import Account
 from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
@@ -26,7 +27,6 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, placed
 from fascicle.verbs.tasks.annotate import ProgressCallbacks, made_by, told_of
-from fascicle.verbs.tasks.label_facts import Protected, protected
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
