@@ -309,7 +309,7 @@ class Pairs:
         """Reads the definitions; see `find_abbreviations`."""
         self._text = document.text
         self._of_short: dict[str, list[_Definition]] = defaultdict(list)
-        self._pairs: dict[str, Pair] = {}
+        longs: dict[str, str] = {}
         self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
         told = [(one, places) for places in abbreviations_of(document, at=at) if (one := self._read(places))]
         told.sort(key=lambda pair: (pair[0].begins, pair[1]))
@@ -320,12 +320,10 @@ class Pairs:
             name = self._root(one)
             simple = key(name, 1)
             shorts[simple][one.short] = None
-            self._pairs[simple] = Pair(self._pairs[simple].long if simple in self._pairs else name, ())
+            longs.setdefault(simple, name)
             for place in (short, long, self._whole(short, long)):
                 self._places.setdefault(place, (simple, long[0]))
-        self._pairs = {
-            simple: pair._replace(shorts=tuple(shorts[simple])[:_MOST]) for simple, pair in self._pairs.items()
-        }
+        self._pairs = {simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()}
         self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
 
     def __len__(self) -> int:

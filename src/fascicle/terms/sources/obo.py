@@ -118,7 +118,6 @@ class _Stanza:
 
     draft: Draft
     dialect: Dialect
-    types: Mapping[str, str]
     aliases: list[str] = field(default_factory=list)
 
     @classmethod
@@ -131,7 +130,7 @@ class _Stanza:
         if not identifier:
             return None
         draft = Draft(settings=settings, report=report, place=place, curie=identifier)
-        stanza = cls(draft=draft, dialect=dialect, types=settings.types)
+        stanza = cls(draft=draft, dialect=dialect)
         for tag, value, where in tags:
             if take := _TAKES.get(tag):
                 take(stanza, tag, value, where)
@@ -183,7 +182,7 @@ class _Stanza:
             self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
 
     def take_namespace(self, tag: str, value: str, place: Place) -> None:
-        self.draft.type = self.types.get(_plain(value), self.draft.type)
+        self.draft.type = self.draft.settings.types.get(_plain(value), self.draft.type)
 
 
 _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = MappingProxyType(
