@@ -22,7 +22,7 @@ from fascicle.evaluation.links.report import LinkSystem
 from fascicle.evaluation.links.scores import LinkCase
 from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
-from fascicle.terms.abbreviations.finder import Pairs
+from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import spread
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import prefix_numbers

@@ -45,9 +45,8 @@ class SmallPack:
         self.starts = np.searchsorted([keys.index(key(row.surface, 2)) for row in self.rows], range(len(keys) + 1))
         self.curies = sorted({row.concept for row in rows})
         self.types = tuple(sorted({row.type for row in rows}))
-        self.type_rows = [
-            self.types.index(next(row.type for row in rows if row.concept == curie)) for curie in self.curies
-        ]
+        types = {row.concept: row.type for row in reversed(rows)}
+        self.type_rows = np.array([self.types.index(types[curie]) for curie in self.curies])
         self.concept = np.array([self.curies.index(row.concept) for row in self.rows])
         self.prior = np.array([row.prior for row in self.rows])
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Final, NamedTuple, TypeVar, overload
 
 import msgspec
@@ -62,13 +61,6 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
             chunk, size, most = [], 0, min(2 * most, _CHUNK_DOCUMENTS)
     if chunk:
         yield chunk
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields consecutive items, ``size`` at a time; the last batch may have fewer."""
-    source = iter(items)
-    while batch := list(islice(source, size)):
-        yield batch
 
 
 def portions(documents: Iterable[Document], *, characters: int) -> Iterator[list[Document]]:

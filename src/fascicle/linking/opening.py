@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -229,7 +230,8 @@ class Linkers(LinkStep):
         told: list[dict[int, list[Decision]]] = [{} for _ in documents]
         for part, asked, _ in self._said(documents, found):
             for own, said in zip(told, part.explained(asked, most=most), strict=True):
-                for mention, several in _by_mention(said).items():
+                for mention, group in groupby(said, key=lambda one: one.mention):
+                    several = list(group)
                     if mention not in own or any(one.answer or one.ambiguous for one in several):
                         own[mention] = several
         return [[one for at in sorted(own) for one in own[at]] for own in told]
@@ -262,13 +264,6 @@ def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
     linked = any(one.links for one in mentions)
     events = tuple(one for one in document.events if linked or one.code != LINKED)
     return msgspec.structs.replace(document, mentions=mentions, events=events)
-
-
-def _by_mention(decisions: Sequence[Decision]) -> dict[int, list[Decision]]:
-    found: dict[int, list[Decision]] = {}
-    for one in decisions:
-        found.setdefault(one.mention, []).append(one)
-    return found
 
 
 def _linked(document: Document, found: Links) -> Document:

@@ -14,7 +14,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints, Ints32
 from fascicle.errors import UsageError
 from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN, fold
-from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Codes, Folder, Forms, Hashes, Runs, points_of
+from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Folder, Forms, Hashes, Runs, points_of
 from fascicle.terms.keys.tokens import tokens
 
 NORMALISER: Final = "keys@1"  # a change of any key gives it a new name
@@ -152,7 +152,8 @@ class TokenReader:
             opens, closes = opens[run] & (within == 0), closes[run] & (within == counts[run] - 1)
             ends = starts[run] + self._runs.end.values[parts]
             starts = starts[run] + self._runs.start.values[parts]
-        starts, ends = _in_source(folded, starts, ends)
+        if folded.starts is not None and folded.ends is not None:
+            starts, ends = folded.starts[starts], folded.ends[ends - 1]
         return _Parts(starts + offset, ends + offset, parts, opens, closes)
 
     def _rows(self, codes: Ints32, starts: Ints, ends: Ints) -> Ints32:
@@ -219,12 +220,6 @@ def _runs(codes: Ints32) -> tuple[Ints, Ints, Bools]:
     kinds = groups[borders[:-1]]
     kept = kinds != BLANK
     return borders[:-1][kept], borders[1:][kept], kinds[kept] == SIGN
-
-
-def _in_source(folded: Codes, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    if folded.starts is None or folded.ends is None:
-        return starts, ends
-    return folded.starts[starts], folded.ends[ends - 1]
 
 
 def _cuts(points: Ints32, size: int) -> Iterator[tuple[int, int]]:

@@ -153,12 +153,11 @@ def canonical(word: str) -> str:
     if roman:
         tens, ones = roman.groups()
         return str(10 * len(tens) + (ones == "ix") * 9 + (ones == "iv") * 4 + _small(ones))
-    return word[:-1] if _GREEK_PLURAL.fullmatch(word) else singular(_american(word))
-
-
-def _american(word: str) -> str:
-    """Returns a word with British stems in American spelling."""
-    return _BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word)
+    return (
+        word[:-1]
+        if _GREEK_PLURAL.fullmatch(word)
+        else singular(_BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word))
+    )
 
 
 def single_numeral(word: str) -> str:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from fascicle.core.stream import batches
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.recognition import Case
 from fascicle.terms.keys.characters import is_symbol
+from fascicle.terms.scanning.building import batches
 from fascicle.terms.scanning.table import Table
 from fascicle.text.segment import Segmenter
 

@@ -262,16 +262,12 @@ def proposals(
         _, rows = pack.rows([key(name.surface, 2)])
         terms = [pack.term(pack.active, row) for row in rows.tolist()]
         terms = [term for term in terms if term.surface == name.surface]
-        own = [term for term in terms if _type_of(pack, term) == name.type]
+        own = [term for term in terms if pack.types[pack.type_rows[pack.row(term.concept)]] == name.type]
         said = _said(name, of_name, own, chosen)
         if said is not None and (said.action != "prefer" or len(own) == len(terms)):
             rules = tuple(_rules(name, said, own, [term for term in terms if term not in own], of_name))
             found.append(Proposal(name, said.harm, rules))
     return sorted(found, key=lambda one: (-one.harm, one.name))
-
-
-def _type_of(pack: Pack, term: Term) -> str:
-    return pack.types[int(pack.type_rows[pack.row(term.concept)])]
 
 
 def _said(name: NameOfType, counts: Counts, own: Iterable[Term], settings: ProposalSettings) -> _Said | None:

@@ -11,9 +11,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.core.stream import batches
 from fascicle.errors import FormatError, InputError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER
@@ -148,12 +148,20 @@ def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
     return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
 
 
+T = TypeVar("T")
 _TOGETHER: Final = 1 << 14  # keys
 _PARTS: Final = 64  # that are sorted one after the other
 _REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
 _ENTRY: Final = np.dtype([("state", "<u8"), ("row", "<i4")])
 _IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
 _COPIED: Final = 1 << 20  # bytes at once
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields consecutive items, ``size`` at a time; the last batch may have fewer."""
+    source = iter(items)
+    while batch := list(islice(source, size)):
+        yield batch
 
 
 def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int = KEPT) -> int:

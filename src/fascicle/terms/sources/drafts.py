@@ -193,10 +193,11 @@ class Draft:
         settings: of the source.
         report: receives what is lost.
         place: where the record begins.
-        curie: of the concept.
+        curie: of the concept; empty for none.
         type, taxon, rank, definition, obsolete, label: as in `ConceptRecord`.
         names: surface and language -> kind, in the order of the source.
         parents, replaced_by, references: in the order of the source, each once.
+        aliases: former identifiers, which are records of their own.
     """
 
     settings: SourceSettings
@@ -212,6 +213,7 @@ class Draft:
     names: dict[tuple[str, str], NameKind] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
     replaced_by: dict[str, None] = field(default_factory=dict)
+    aliases: dict[str, None] = field(default_factory=dict)
     references: dict[Cross, None] = field(default_factory=dict)
 
     def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
@@ -265,6 +267,10 @@ class Draft:
         """Adds the replacement of the concept, or counts an invalid one."""
         self._add(self.replaced_by, text, place)
 
+    def alias(self, text: str, *, place: Place | None = None) -> None:
+        """Adds a former identifier of the concept, or counts an invalid one."""
+        self._add(self.aliases, text, place)
+
     def record(self) -> ConceptRecord:
         """Returns the finished record; of several labels in one language the first one stays."""
         labels: dict[str, str] = {}
@@ -283,6 +289,24 @@ class Draft:
             self.report.lose("reference", place or self.place)
         elif found != self.curie:
             to[found] = None
+
+
+def finished(drafts: Iterable[Draft | ConceptRecord], report: SourceReport) -> Iterator[ConceptRecord]:
+    """Yields the records of drafts that have an identifier, in order, and then those of their former identifiers."""
+    aliases: dict[str, list[str]] = {}
+    live: set[str] = set()
+    for draft in drafts:
+        if isinstance(draft, ConceptRecord):
+            yield draft
+        elif not draft.curie:
+            report.lose("identifier", draft.place)
+        else:
+            report.used += 1
+            live.add(draft.curie)
+            for alias in draft.aliases:
+                aliases.setdefault(alias, []).append(draft.curie)
+            yield draft.record()
+    yield from hidden(aliases, live)
 
 
 def hidden(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:

@@ -19,7 +19,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, hidden
+from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
@@ -64,14 +64,12 @@ class _Edge(msgspec.Struct):
 
 
 class _Reading:
-    """State of reading one file: data about its concepts, beside the records that were returned."""
+    """Reader of one file."""
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report
-        self.aliases: dict[str, list[str]] = {}
-        self.live: set[str] = set()
 
-    def records(self, parts: JsonParts) -> Iterator[ConceptRecord]:
+    def drafts(self, parts: JsonParts) -> Iterator[Draft | ConceptRecord]:
         """Yields the records of all graphs, in the order of the file."""
         there = False
         for name in parts.fields():
@@ -92,27 +90,24 @@ class _Reading:
         if not there:
             raise FormatError("the file is no OBO-Graph JSON, for it has no graphs", at=self._settings.path)
 
-    def _of_node(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+    def _of_node(self, raw: str, place: Place) -> Iterator[Draft]:
         node = _decoded(raw, _Node)
         if node is not None and node.type not in (None, "CLASS"):
             return
         self._report.rows += 1
         if node is None:
             self._report.lose("structure", place)
-        elif (draft := self._draft(node, place)) is not None:
-            self._report.used += 1
-            self.live.add(draft.curie)
-            yield draft.record()
+        else:
+            yield self._draft(node, place)
 
-    def _draft(self, node: _Node, place: Place) -> Draft | None:
+    def _draft(self, node: _Node, place: Place) -> Draft:
         identifier = curie(node.id, self._settings.prefix)
-        if not identifier:
-            self._report.lose("identifier", place)
-            return None
         meta = node.meta or _Meta()
         draft = Draft(
             settings=self._settings, report=self._report, place=place, curie=identifier, obsolete=meta.deprecated
         )
+        if not identifier:
+            return draft
         draft.definition = meta.definition.val if meta.definition else ""
         if node.lbl is not None:
             draft.name(node.lbl, "label")
@@ -128,8 +123,8 @@ class _Reading:
                 draft.replaced(fact.val)
             elif told == _NAMESPACE:
                 draft.type = self._settings.types.get(fact.val, draft.type)
-            elif told == _ALIAS and (alias := curie(fact.val, self._settings.prefix)) and alias != identifier:
-                self.aliases.setdefault(alias, []).append(identifier)
+            elif told == _ALIAS and curie(fact.val, self._settings.prefix):
+                draft.alias(fact.val)
         return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
@@ -159,8 +154,7 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
     """
     reading = _Reading(settings, report)
     with Source(path=settings.path).open() as stream:
-        yield from reading.records(JsonParts(stream, at=settings.path))
-    yield from hidden(reading.aliases, reading.live)
+        yield from finished(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
 def _decoded(raw: str, kind: type[T]) -> T | None:
@@ -197,34 +191,35 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
         MissingExtraError: Parquet, but pyarrow is not installed.
         FormatError: a file is no Parquet.
     """
-    aliases: dict[str, list[str]] = {}
-    live: set[str] = set()
+    yield from finished(_targets(settings, report), report)
+
+
+def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
     for place, row in _rows(settings, report):
         given = str(row.get("id") or "")
         prefix = next((prefix for start, prefix in _PREFIXES if given.startswith(start)), settings.prefix)
-        found = curie(given, prefix)
-        if not found:
-            report.lose("identifier", place)
-            continue
-        report.used += 1
-        live.add(found)
-        draft = Draft(settings=settings, report=report, place=place, curie=found)
-        draft.type = settings.types.get(str(row.get("biotype") or row.get("drugType") or ""), "")
-        draft.definition = str(row.get("description") or "")
-        synonyms = row.get("synonyms")
-        fields = {**row, **synonyms} if isinstance(synonyms, dict) else row
-        for key, kind in _NAMES.items():
-            for text in _texts(fields.get(key)):
-                draft.name(text, kind, place=place)
-        for text in (*_texts(row.get("parents")), *_texts(row.get("parentId"))):
-            draft.above(curie(text, prefix) or text, place=place)
-        for text in (*_texts(row.get("dbXRefs")), *_texts(row.get("dbXrefs")), *_texts(row.get("proteinIds"))):
-            draft.reference(text, place=place)
-        for text in _texts(row.get("obsoleteTerms")):
-            if alias := curie(text, settings.prefix):
-                aliases.setdefault(alias, []).append(found)
-        yield draft.record()
-    yield from hidden(aliases, live)
+        draft = Draft(settings=settings, report=report, place=place, curie=curie(given, prefix))
+        if draft.curie:
+            _fill(draft, row, prefix)
+        yield draft
+
+
+def _fill(draft: Draft, row: Mapping[str, Any], prefix: str) -> None:
+    """Adds what a row says of a concept; the prefix is that of its parents too, where they have none."""
+    draft.type = draft.settings.types.get(str(row.get("biotype") or row.get("drugType") or ""), "")
+    draft.definition = str(row.get("description") or "")
+    synonyms = row.get("synonyms")
+    fields = {**row, **synonyms} if isinstance(synonyms, dict) else row
+    for key, kind in _NAMES.items():
+        for text in _texts(fields.get(key)):
+            draft.name(text, kind)
+    for text in (*_texts(row.get("parents")), *_texts(row.get("parentId"))):
+        draft.above(curie(text, prefix) or text)
+    for text in (*_texts(row.get("dbXRefs")), *_texts(row.get("dbXrefs")), *_texts(row.get("proteinIds"))):
+        draft.reference(text)
+    for text in _texts(row.get("obsoleteTerms")):
+        if curie(text, draft.settings.prefix):
+            draft.alias(text)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, numbered_lines
+from fascicle.terms.sources.drafts import Draft, SourceReport, finished, numbered_lines
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
@@ -60,27 +60,18 @@ def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect
     Raises:
         FormatError: the file has no stanza.
     """
-    aliases: dict[str, list[str]] = {}
-    live: set[str] = set()
+    yield from finished(_terms(settings, report, dialect), report)
+
+
+def _terms(settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Iterator[Draft]:
     empty = True
     for kind, place, tags in _stanzas(settings, report):
         empty = False
-        if kind != "Term":
-            continue
-        report.rows += 1
-        stanza = _Stanza.of(tags, place, settings, report, dialect)
-        if stanza is None:
-            report.lose("identifier", place)
-            continue
-        report.used += 1
-        draft = stanza.draft
-        live.add(draft.curie)
-        for alias in stanza.aliases:
-            aliases.setdefault(alias, []).append(draft.curie)
-        yield draft.record()
+        if kind == "Term":
+            report.rows += 1
+            yield _Stanza.of(tags, place, settings, report, dialect)
     if empty:
         raise FormatError("the file has no stanza, such as [Term]; is it OBO?", at=settings.path)
-    yield from hidden(aliases, live)
 
 
 def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, Tags]]:
@@ -124,24 +115,18 @@ class _Stanza:
 
     draft: Draft
     dialect: Dialect
-    types: Mapping[str, str]
-    aliases: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, tags: Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect
-    ) -> _Stanza | None:
-        """Returns the term, or ``None`` if it has no identifier."""
+    def of(cls, tags: Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Draft:
+        """Returns the term, an empty one if it has no identifier."""
         first = next((value for tag, value, _ in tags if tag == "id"), "")
         identifier = curie(_plain(first), settings.prefix)
-        if not identifier:
-            return None
         draft = Draft(settings=settings, report=report, place=place, curie=identifier)
-        stanza = cls(draft=draft, dialect=dialect, types=settings.types)
-        for tag, value, where in tags:
+        stanza = cls(draft=draft, dialect=dialect)
+        for tag, value, where in tags if identifier else ():
             if take := _TAKES.get(tag):
                 take(stanza, tag, value, where)
-        return stanza
+        return draft
 
     def take_name(self, tag: str, value: str, place: Place) -> None:
         self.draft.name(_text(value), "label", language=_language(value), place=place)
@@ -181,20 +166,13 @@ class _Stanza:
     def take_obsolete(self, tag: str, value: str, place: Place) -> None:
         self.draft.obsolete = _plain(value).lower() == "true"
 
-    def take_alias(self, tag: str, value: str, place: Place) -> None:
-        alias = curie(_plain(value), self.draft.settings.prefix)
-        if not alias:
-            self.draft.report.lose("reference", place)
-        elif alias != self.draft.curie:
-            self.aliases.append(alias)
-
     def take_property(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
         if relation == _RANK:
             self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
 
     def take_namespace(self, tag: str, value: str, place: Place) -> None:
-        self.draft.type = self.types.get(_plain(value), self.draft.type)
+        self.draft.type = self.draft.settings.types.get(_plain(value), self.draft.type)
 
 
 _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = MappingProxyType(
@@ -209,7 +187,7 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = Mapp
         "relationship": _Stanza.take_relation,
         "is_obsolete": _Stanza.take_obsolete,
         "replaced_by": lambda stanza, _tag, value, place: stanza.draft.replaced(_plain(value), place=place),
-        "alt_id": _Stanza.take_alias,
+        "alt_id": lambda stanza, _tag, value, place: stanza.draft.alias(_plain(value), place=place),
         "property_value": _Stanza.take_property,
         "namespace": _Stanza.take_namespace,
     }

@@ -176,8 +176,8 @@ def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
 
 def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the identifiers of ``merged.dmp``, each replaced by the current one."""
-    for place, cells in _rows(settings.path, settings, report, columns=2):
-        if not curie(cells[1], PREFIX) or cells[0] == cells[1]:
+    for place, cells in _rows(settings.path, settings, report, columns=2, numbers=2):
+        if cells[0] == cells[1]:
             report.lose("identifier", place)
             continue
         report.used += 1
@@ -185,23 +185,21 @@ def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
 
 
 def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    for place, cells in _rows(settings.hierarchy, settings, report, columns=3):
-        if not curie(cells[1], PREFIX):
-            report.lose("identifier", place)
-            continue
+    for _, cells in _rows(settings.hierarchy, settings, report, columns=3, numbers=2):
         report.used += 1
         parents = () if cells[0] == cells[1] else (f"{PREFIX}:{cells[1]}",)  # the root is above itself
         yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
 
 
 def _rows(
-    path: str, settings: SourceSettings, report: SourceReport, *, columns: int
+    path: str, settings: SourceSettings, report: SourceReport, *, columns: int, numbers: int = 1
 ) -> Iterator[tuple[Place, list[str]]]:
+    """Yields the cells of rows that have so many columns, and taxa in the first of them."""
     for place, line in counted_lines(path, settings.encoding, report):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) < columns:
             report.lose("columns", place)
-        elif not curie(cells[0], PREFIX):
+        elif not all(curie(cell, PREFIX) for cell in cells[:numbers]):
             report.lose("identifier", place)
         else:
             yield place, cells
