@@ -16,7 +16,7 @@ from fascicle.evaluation.scoring.inputs import by_sentence
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
 from fascicle.formats import write
-from fascicle.training.engine.environment import describe_environment
+from fascicle.training.engine.folder import describe_environment
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

@@ -29,9 +29,9 @@ from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
+from fascicle.runtime.answer import knows
 from fascicle.runtime.decoding.deciding import decided, may_be_name
 from fascicle.runtime.decoding.selection import calibrated
-from fascicle.runtime.names import knows
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest

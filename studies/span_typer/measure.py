@@ -41,7 +41,7 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.text.vectors import write_vectors
-from fascicle.training.engine.environment import use_threads
+from fascicle.training.engine.folder import use_threads
 from fascicle.training.engine.run import train
 from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer
 from fascicle.training.typer.scores import word_counts

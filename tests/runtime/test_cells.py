@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch, Section
 from fascicle.core.patches import apply
 from fascicle.loading import load_single
+from fascicle.runtime.answer import with_cells
 from fascicle.runtime.decoding.deciding import cells_of
-from fascicle.runtime.names import with_cells
 from fascicle.settings.decision import NameDecision
 
 RULES = NameDecision(words=3)

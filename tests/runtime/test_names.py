@@ -7,7 +7,7 @@ import pytest
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import ModelError
 from fascicle.loading import load_single
-from fascicle.runtime.names import check_pack, knows, with_names
+from fascicle.runtime.answer import check_pack, knows, with_names
 from fascicle.settings.decision import DocumentDecision, NameDecision
 
 RULES = NameDecision(words=3)

@@ -24,12 +24,13 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of, open_encoder
+from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of
 from fascicle.training.distil.run import LayersFinished, prepare_distil
 from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.run import run_recipe
+from fascicle.training.starting import open_encoder
 
 Make = Callable[..., DistilRecipe]
 

@@ -24,7 +24,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
-from fascicle.training.distil.data import FILE, AnswerLabels, answers_of
+from fascicle.training.distil.prediction import FILE, AnswerLabels, answers_of
 from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.events import Finished, Validated
 from fascicle.training.engine.loop import StepDone

@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-from fascicle.training.engine.environment import describe_environment, differences, sources_sha256
+from fascicle.training.engine.folder import describe_environment, differences, sources_sha256
 from fascicle.training.experiments.results import other_conditions
 
 

@@ -68,8 +68,7 @@ def test_events_of_an_epoch(tiny_recipe: Callable[..., Recipe]) -> None:
     events: list[Any] = list(trainer.run())
     assert [type(e) for e in events] == [StepDone, StepDone, EpochDone] * 2  # 4 batches: 3 and 1
     assert trainer.steps_per_epoch == 2
-    for epoch in (events[:3], events[3:]):
-        assert epoch[2].loss == pytest.approx((epoch[0].loss + epoch[1].loss) / 2)
+    assert [event.epoch for event in events if isinstance(event, EpochDone)] == [1, 2]
     assert trainer.schedule.get_last_lr() == [0.0, 0.0]
     assert list(trainer.run()) == []
 

@@ -21,12 +21,11 @@ from fascicle.core.arrays import Floats
 from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.core.wording import counted
-from fascicle.runtime.answer import Ruled
+from fascicle.runtime.answer import Ruled, check_pack
 from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
-from fascicle.runtime.names import check_pack
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
 from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
 

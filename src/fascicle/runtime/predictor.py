@@ -19,7 +19,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention, Patch
 from fascicle.core.session import scored_batches
 from fascicle.core.stream import chunks
-from fascicle.runtime.answer import Answer, Ruled, Unseen
+from fascicle.runtime.answer import Answer, Ruled, Unseen, check_pack, with_cells, with_names
 from fascicle.runtime.decoding.decoders import Found, Tables
 from fascicle.runtime.decoding.kinds import (
     KINDS,
@@ -30,7 +30,6 @@ from fascicle.runtime.decoding.kinds import (
     prober_of,
     tagger_of,
 )
-from fascicle.runtime.names import check_pack, with_cells, with_names
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Tagged, TagSpace, at_words, words_of
 from fascicle.text.characters import plain

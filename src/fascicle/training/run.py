@@ -19,8 +19,8 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
 from fascicle.training.distil.run import prepare_distil
-from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, RunEvent
+from fascicle.training.engine.folder import use_threads
 from fascicle.training.engine.run import Trainee, train
 from fascicle.training.filter.run import prepare_filter
 from fascicle.training.raw.pretraining import prepare_pretraining

@@ -14,7 +14,7 @@ from torch import Tensor
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
-from fascicle.models.encoder import Pretrained, take_vocabulary
+from fascicle.models.encoder import Pretrained, load_pretrained, take_vocabulary
 from fascicle.models.model import TOKENIZER, NerModel, load_model
 from fascicle.models.nn.pooling import InputVectors
 from fascicle.runtime.inputs import columns_of
@@ -22,6 +22,7 @@ from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import described_by
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
+from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.settings.recipes.pretraining import VocabularySettings
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.vocabulary import may_be_added, rewritten
@@ -119,6 +120,18 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
     return Trained(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
+
+
+def open_encoder(settings: TeacherSettings) -> Pretrained:
+    """Loads the encoder of a teacher.
+
+    Raises:
+        ModelError: it cannot be loaded.
+        RecipeError: the teacher has no encoder of torch: an ensemble, or an export.
+    """
+    if settings.encoder:
+        return load_pretrained(settings.encoder, revision=settings.revision)
+    return open_trained(settings.model, key="teacher.model", use="whose layers cannot be read").pretrained()
 
 
 def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:

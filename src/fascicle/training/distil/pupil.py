@@ -29,10 +29,9 @@ from fascicle.settings.recipes.distil import (
     LayerSettings,
     PredictionSettings,
     StudentSettings,
-    TeacherSettings,
 )
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.starting import open_trained
+from fascicle.training.starting import open_encoder
 
 _FEW: Final = 0.05  # of all pieces
 _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave out [layers]"
@@ -72,18 +71,6 @@ class Teacher:
         with self.reader.reading() as seen:
             self.encoder(self._ids[ids], batch["attention_mask"])
         return seen
-
-
-def open_encoder(settings: TeacherSettings) -> Pretrained:
-    """Loads the encoder of a teacher.
-
-    Raises:
-        ModelError: it cannot be loaded.
-        RecipeError: the teacher has no encoder of torch: an ensemble, or an export.
-    """
-    if settings.encoder:
-        return load_pretrained(settings.encoder, revision=settings.revision)
-    return open_trained(settings.model, key="teacher.model", use="whose layers cannot be read").pretrained()
 
 
 def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:

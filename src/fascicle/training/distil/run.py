@@ -31,8 +31,7 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import data_facts, read_part
-from fascicle.training.distil.data import RawSet
-from fascicle.training.distil.prediction import prepare_prediction
+from fascicle.training.distil.prediction import RawSet, prepare_prediction
 from fascicle.training.distil.pupil import LAYERS, Pair, Student
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision

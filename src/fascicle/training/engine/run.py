@@ -23,7 +23,6 @@ from typing import Any
 from fascicle.core.files.atomic import mended_folder, renewed_folder
 from fascicle.core.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
-from fascicle.training.engine.environment import describe_environment, differences
 from fascicle.training.engine.events import (
     Choice,
     Ended,
@@ -46,6 +45,8 @@ from fascicle.training.engine.folder import (
     check_run_folder,
     check_same_data,
     check_whole,
+    describe_environment,
+    differences,
     facts_of,
     remove_if_empty,
     start_folder,

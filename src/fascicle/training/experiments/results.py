@@ -34,7 +34,7 @@ from fascicle.formats.predictions import read as read_predictions
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.engine.environment import differences
+from fascicle.training.engine.folder import differences
 from fascicle.training.exclusion import training_documents
 from fascicle.training.experiments.hashes import all_values
 from fascicle.training.labelling import weak_labels

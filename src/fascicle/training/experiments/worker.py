@@ -16,9 +16,8 @@ from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.temporary import is_temporary, lock, taken_over
 from fascicle.errors import FascicleError, OutputError
 from fascicle.pipeline.workers.child import Channel, peak_bytes
-from fascicle.training.engine.environment import use_threads
 from fascicle.training.engine.events import Ended, Note, Validated
-from fascicle.training.engine.folder import recipe_text
+from fascicle.training.engine.folder import recipe_text, use_threads
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import conflict_message, data_hashes, json_object, recipe_hash, state_of
 from fascicle.training.experiments.results import (

@@ -89,7 +89,7 @@ def calibrate_documents(  # noqa: PLR0913
         InputError: a file cannot be read, holds training texts of the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
-    from fascicle.runtime.names import knows
+    from fascicle.runtime.answer import knows
 
     events, output = events or EventCounts(), Path(folder)
     names = _names([scoring.path_of(one) for one in gold])
