@@ -32,7 +32,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError
-from fascicle.evaluation.comparison.cells import cells_of
+from fascicle.evaluation.comparison.comparing import cells_of
 from fascicle.evaluation.comparison.search import search
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score

@@ -18,8 +18,8 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.evaluation.links.cases import LinkCase
 from fascicle.evaluation.links.report import LinkSystem
+from fascicle.evaluation.links.scores import LinkCase
 from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
 from fascicle.terms.abbreviations.pairs import Pairs

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.evaluation.reports.plots.canvas import save, sheet
-from fascicle.evaluation.reports.plots.drawing import legend, look
+from fascicle.evaluation.reports.plots.canvas import legend, look, save, sheet
 from fascicle.training.experiments.grid import Grid, read_grid
 from studies.binder.tables import NAMES, NOISED, Found, noises
 from studies.common import GRIDS, ROOT

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fascicle.evaluation.reports.plots.canvas import save, sheet
-from fascicle.evaluation.reports.plots.drawing import legend, look
+from fascicle.evaluation.reports.plots.canvas import legend, look, save, sheet
 from studies.common import RESULTS, ROOT, result
 from studies.six.tables import FULL, SHIPPED, mean_strict
 

@@ -12,8 +12,7 @@ import argparse
 from pathlib import Path
 
 from fascicle.evaluation.reports.plots.canvas import save, sheet
-from fascicle.evaluation.reports.plots.distribution_data import load_distributions
-from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano, load_distributions
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.files import read

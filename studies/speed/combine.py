@@ -24,7 +24,7 @@ import numpy as np
 
 from fascicle.cli import main as fascicle
 from fascicle.core.document import Mention, canonical
-from fascicle.evaluation.comparison.cells import cells_of
+from fascicle.evaluation.comparison.comparing import cells_of
 from fascicle.evaluation.comparison.search import Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1

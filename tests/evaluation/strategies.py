@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
-from fascicle.evaluation.comparison.cells import Cells, cells_of
+from fascicle.evaluation.comparison.comparing import Cells, cells_of
 from fascicle.runtime.combination.align import System
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"

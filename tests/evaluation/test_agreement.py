@@ -25,8 +25,7 @@ from fascicle.evaluation.comparison.agreement import (
     agreement,
     alphas,
 )
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
-from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.text.segment import RULES_1
 

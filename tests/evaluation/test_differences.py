@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.inputs import Scored, score_system
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.evaluation.uncertainty.significance import holm, paired_tests, randomisation
 

@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.scoring.figures import Figures, figures, figures_row, macro_row, undefined_numbers
-from fascicle.evaluation.scoring.scores import Counts, score
+from fascicle.evaluation.scoring.scores import (
+    Counts,
+    Figures,
+    figures,
+    figures_row,
+    macro_row,
+    score,
+    undefined_numbers,
+)
 
 GENE, CELL = Mention(((0, 4),), "Gene"), Mention(((5, 9),), "Cell")
 COUNTS = st.builds(Counts, tp=st.integers(0, 3), fp=st.integers(0, 3), fn=st.integers(0, 3))

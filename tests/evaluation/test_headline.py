@@ -9,10 +9,9 @@ from hypothesis import assume, given
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.report import headline_of, intervals_told, left_out
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.inputs import by_unit
 from fascicle.evaluation.scoring.rules import RULES, looks_at_types
-from fascicle.evaluation.scoring.scores import Counts, score, score_rules
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, Counts, score, score_rules
 from fascicle.evaluation.uncertainty.intervals import HEADLINE, bootstrap
 
 from .strategies import TEXT, Corpus, corpora, sides

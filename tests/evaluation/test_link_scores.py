@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability
-from fascicle.evaluation.links.cases import LinkCase, link_error
 from fascicle.evaluation.links.report import LinkSystem, links_report
 from fascicle.evaluation.links.scores import (
     ALONE,
     CALIBRATION,
     FIGURES,
+    LinkCase,
     LinkScores,
     link_difference,
+    link_error,
     link_intervals,
     score_links,
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.order import match_by_order
+from fascicle.evaluation.scoring.inputs import match_by_order
 
 WORDS = st.lists(st.text("ab\u00e9\U0001f600", min_size=1, max_size=3), min_size=1, max_size=8)
 

@@ -17,10 +17,9 @@ from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
 from fascicle.evaluation.reports.markdown import escaped, markdown
 from fascicle.evaluation.reports.page.page import page
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
 from fascicle.evaluation.scoring.inputs import Scored, score_system
 from fascicle.evaluation.scoring.rules import RULES
-from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
 from fascicle.evaluation.uncertainty.significance import randomisation
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells
+from fascicle.evaluation.comparison.comparing import Cells
 from fascicle.evaluation.comparison.search import MOST, Candidate, Floors, choose, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.report import scores_part
-from fascicle.evaluation.scoring.figures import IN_ONE_DOCUMENT, ONE_DOCUMENT
 from fascicle.evaluation.scoring.inputs import score_system
-from fascicle.evaluation.scoring.scores import score
+from fascicle.evaluation.scoring.scores import IN_ONE_DOCUMENT, ONE_DOCUMENT, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1, bootstrap_types
 
 from .strategies import Corpus, corpora, sides

@@ -27,17 +27,17 @@ from fascicle.evaluation.calibration.reliability import (
 )
 from fascicle.evaluation.report_parts import SCHEMA, Attribute, Calibration, Errors, Gold, Report, System
 from fascicle.evaluation.report_parts import Scores as ScoresPart
-from fascicle.evaluation.scoring.figures import (
+from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
+from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
+from fascicle.evaluation.scoring.scores import (
     IN_ONE_DOCUMENT,
     ONE_DOCUMENT,
+    Scores,
     figures,
     figures_row,
     macro_row,
     no_interval,
 )
-from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
-from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
-from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import HEADLINE, Interval, bootstrap, bootstrap_types
 from fascicle.evaluation.uncertainty.significance import paired_tests
 

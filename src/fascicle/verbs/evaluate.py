@@ -15,8 +15,8 @@ from fascicle.core.files.atomic import output
 from fascicle.errors import UsageError
 from fascicle.evaluation.report import Headline, headline_of
 from fascicle.evaluation.reports.table import systems_table, table
-from fascicle.evaluation.scoring.figures import figures_row, undefined_numbers
 from fascicle.evaluation.scoring.inputs import Scored, drawn_unit
+from fascicle.evaluation.scoring.scores import figures_row, undefined_numbers
 from fascicle.evaluation.systems.model import ModelRequest, check_distributions
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.requests import pairs

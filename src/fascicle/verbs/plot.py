@@ -16,8 +16,13 @@ from fascicle.errors import OutputError, UsageError
 from fascicle.evaluation.reports.plots.canvas import SUFFIXES, save, sheet
 from fascicle.evaluation.reports.plots.densities import draw_densities, load_densities
 from fascicle.evaluation.reports.plots.densities import size as size_of_densities
-from fascicle.evaluation.reports.plots.distribution_data import Distributions, load_distributions
-from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
+from fascicle.evaluation.reports.plots.distributions import (
+    Distributions,
+    draw_pca,
+    draw_violins,
+    draw_volcano,
+    load_distributions,
+)
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.evaluation.reports.plots.learning import size as size_of_learning
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.comparison.cells import Cells, cells_of
-from fascicle.evaluation.comparison.comparing import Comparison, compare
+from fascicle.evaluation.comparison.comparing import Cells, Comparison, cells_of, compare
 from fascicle.evaluation.comparison.search import Choices, Floors, as_dict, choose, search
 from fascicle.evaluation.reports.comparison_table import SHOWN, as_markdown, as_text, sections_of
 from fascicle.runtime.combination.align import System

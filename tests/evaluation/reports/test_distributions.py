@@ -18,14 +18,16 @@ from sklearn.decomposition import PCA
 from fascicle.cli import main
 from fascicle.errors import InputError
 from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, sheet, svg
-from fascicle.evaluation.reports.plots.distribution_data import (
+from fascicle.evaluation.reports.plots.distributions import (
     Distributions,
     components,
     density,
+    draw_pca,
+    draw_violins,
+    draw_volcano,
     load_distributions,
     ratios,
 )
-from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano
 from fascicle.formats.distributions import Entry, Header, write
 
 

@@ -16,11 +16,11 @@ from fascicle.core.marks import Html, join, tag, text
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
 from fascicle.evaluation.reports.markdown import percent
+from fascicle.evaluation.reports.page.html import CLASSES as CLASS_WORDS
+from fascicle.evaluation.reports.page.html import RULES_MEAN as RULE_WORDS
+from fascicle.evaluation.reports.page.html import SUBSETS as SUBSET_WORDS
 from fascicle.evaluation.reports.page.html import Picture, points
 from fascicle.evaluation.reports.page.page import page
-from fascicle.evaluation.reports.page.words import CLASSES as CLASS_WORDS
-from fascicle.evaluation.reports.page.words import RULES as RULE_WORDS
-from fascicle.evaluation.reports.page.words import SUBSETS as SUBSET_WORDS
 from fascicle.evaluation.scoring.inputs import score_system
 from fascicle.evaluation.scoring.rules import RULES, SUBSETS, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE

@@ -15,11 +15,16 @@ from tests.evaluation.strategies import mentions
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.errors import CLASSES, mistakes
 from fascicle.evaluation.report import ReportSettings, build_report
-from fascicle.evaluation.reports.plots.canvas import STYLES, Labels, labels, sheet, style
-from fascicle.evaluation.reports.plots.drawing import Drawing, side_by_side
+from fascicle.evaluation.reports.plots.canvas import STYLES, Drawing, Labels, labels, sheet, side_by_side, style
 from fascicle.evaluation.reports.plots.matrices import Matrix, confusion, confusion_matrix, folded, heat_maps
-from fascicle.evaluation.reports.plots.report_pictures import bucket_f1, precision_recall, reliability, report_pictures
-from fascicle.evaluation.reports.plots.scores import f1_by_type, f1_intervals
+from fascicle.evaluation.reports.plots.report_pictures import (
+    bucket_f1,
+    f1_by_type,
+    f1_intervals,
+    precision_recall,
+    reliability,
+    report_pictures,
+)
 from fascicle.evaluation.scoring.inputs import score_system
 
 TEXT = "lung cancer and pain after aspirin, IL-2 given"

@@ -19,8 +19,7 @@ from fascicle.core.document import Identity, Mention, identities
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Range, Ranges, Ruler, Values, assign, quantile_ranges
 from fascicle.evaluation.report_parts import BucketLine
-from fascicle.evaluation.scoring.figures import figures, figures_row
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import Counts, figures, figures_row
 
 Cutting = Literal["fixed", "quantiles"]
 CUTTINGS: tuple[Cutting, ...] = ("fixed", "quantiles")

@@ -15,8 +15,7 @@ from fascicle.core.spans import Span
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
-from fascicle.evaluation.scoring.figures import figures
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import Counts, figures
 from fascicle.runtime.decoding.document.deciding import Knows, decided, knows_nothing
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 

@@ -26,8 +26,7 @@ from fascicle.evaluation.calibration.reliability import (
     reliability,
     threshold_for,
 )
-from fascicle.evaluation.scoring.figures import Figures, figures
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import Counts, Figures, figures
 from fascicle.runtime.decoding.calibration import calibrated, logits, sigmoid, thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 

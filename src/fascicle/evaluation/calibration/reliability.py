@@ -24,8 +24,6 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
 from fascicle.evaluation.report_parts import Point
 
-Flags = Bools
-
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
@@ -39,7 +37,7 @@ class Judged:
     """
 
     scores: Floats = field(repr=False)
-    right: Flags = field(repr=False)
+    right: Bools = field(repr=False)
     types: tuple[str, ...] = field(repr=False)
     gold: Mapping[str, int]
 
@@ -128,7 +126,7 @@ class Bin:
     precision: float | None
 
 
-def reliability(scores: Floats, right: Flags, *, bins: int = 10) -> tuple[Bin, ...]:
+def reliability(scores: Floats, right: Bools, *, bins: int = 10) -> tuple[Bin, ...]:
     """Returns the reliability curve: mean score and precision in bins of the score.
 
     Args:
@@ -183,7 +181,7 @@ def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
     return sum(one.count * abs(float(one.mean_score or 0) - float(one.precision or 0)) for one in filled) / total
 
 
-def brier_score(scores: Floats, right: Flags) -> float | None:
+def brier_score(scores: Floats, right: Bools) -> float | None:
     """Returns the mean squared distance of score and truth (0 or 1); ``None`` without mentions."""
     _check(scores, right)
     return float(np.mean((scores - right) ** 2)) if len(scores) else None
@@ -229,7 +227,7 @@ class Curve:
         ]
 
 
-def precision_recall(scores: Floats, right: Flags, *, gold: int) -> Curve:
+def precision_recall(scores: Floats, right: Bools, *, gold: int) -> Curve:
     """Returns the curve over all thresholds; mentions with equal scores come and go together.
 
     Args:
@@ -323,7 +321,7 @@ def _at(curve: Curve, at: int, recall: Floats) -> Threshold:
     )
 
 
-def _check(scores: Floats, right: Flags) -> None:
+def _check(scores: Floats, right: Bools) -> None:
     if scores.shape != right.shape or scores.ndim != 1:
         raise InputError(f"scores of shape {scores.shape} and truths of shape {right.shape} were given; give one each")
     wrong = scores[~((scores >= 0.0) & (scores <= 1.0))]

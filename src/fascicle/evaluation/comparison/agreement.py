@@ -30,7 +30,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout
-from fascicle.evaluation.scoring.figures import ONE_DOCUMENT
+from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.intervals import drawn_documents, percentiles, shares, weights_of
 
 Label = frozenset[str]

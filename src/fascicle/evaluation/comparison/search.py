@@ -16,10 +16,9 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells
-from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, drawn_rates, measured
+from fascicle.evaluation.comparison.comparing import LEVEL, Cells, Comparison, Measured, drawn_rates, measured
 from fascicle.evaluation.scoring.scores import Counts
-from fascicle.evaluation.uncertainty.intervals import Interval, interval_of
+from fascicle.evaluation.uncertainty.intervals import MEASURES, Interval, interval_of
 from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
@@ -80,7 +79,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     count = len(cells.systems)
     if count > MOST:
         raise UsageError(f"all subsets of {count} systems were asked for; give at most {MOST}, or leave out the search")
-    weights = [f"{cells.counts(cells.predicted[:, at]).rates().f1:.{_DIGITS}f}" for at in range(count)]
+    weights = [f"{cells.counts(one).rates().f1:.{_DIGITS}f}" for one in cells.predicted.T]
     found: list[tuple[int, bytes, Candidate]] = []
     made = _candidates(count, weights)
     while block := list(islice(made, _AT_ONCE)):
@@ -218,16 +217,13 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
         floors: what is demanded.
         seed: of the draws.
     """
-    singles = [cells.counts(cells.predicted[:, at]).rates() for at in range(len(cells.systems))]
+    singles = [cells.counts(one).rates() for one in cells.predicted.T]
     single = max(range(len(singles)), key=lambda at: singles[at].f1)
     recall = singles[single].recall if floors.recall is None else floors.recall
     precision = singles[single].precision if floors.precision is None else floors.precision
     choices = []
-    for aim, floor, demanded in (
-        ("f1", 0.0, "f1"),
-        ("precision", recall, "recall"),
-        ("recall", precision, "precision"),
-    ):
+    aims = (("f1", 0.0, "f1"), ("precision", recall, "recall"), ("recall", precision, "precision"))
+    for aim, floor, demanded in aims:
         able = [one for one in candidates if getattr(one, demanded) >= floor]
         found = max(able, key=attrgetter(aim, "f1"), default=None)  # of equals the one with the higher F1, the earlier
         chosen = None if found is None else _chosen(cells, drawn, found, single=single, seed=seed)
@@ -293,15 +289,9 @@ def as_dict(comparison: Comparison, choices: Choices | None = None, *, commands:
 
 
 def _measured_dict(found: Measured) -> dict[str, Any]:
-    counts = found.counts
-    return {
-        **{
-            name: {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
-            for name, interval in (("precision", found.precision), ("recall", found.recall), ("f1", found.f1))
-        },
-        **vars(counts),
-        "predicted": counts.predicted,
-    }
+    sure = {name: vars(getattr(found, name)) for name in MEASURES}
+    ends = {name: {key: interval[key] for key in ("estimate", "low", "high")} for name, interval in sure.items()}
+    return ends | vars(found.counts) | {"predicted": found.counts.predicted}
 
 
 def _matrix_dict(names: Sequence[str], numbers: Sequence[Sequence[int]]) -> dict[str, dict[str, int]]:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fascicle.evaluation.calibration.reliability import reliability_of
-from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase, link_error
 from fascicle.evaluation.links.scores import (
     CALIBRATION,
     COMPARED,
     FIGURES,
+    KnowsConcepts,
+    LinkCase,
     LinkScores,
     link_difference,
+    link_error,
     link_intervals,
     score_links,
 )

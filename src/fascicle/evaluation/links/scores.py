@@ -8,21 +8,22 @@ drawn for intervals and tests.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol, get_args
 
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import InputError
-from fascicle.evaluation.links.cases import LINK_ERRORS, KnowsConcepts, LinkCase, LinkError, link_error
 from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     Interval,
     difference_of,
     drawn_documents,
     interval_of,
+    shares,
     weights_of,
 )
 from fascicle.evaluation.uncertainty.significance import swapped
@@ -126,18 +127,18 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
     for case in found:
         for name, part, whole in _counted(case):
             counted[name].append((rows[case.document], part, whole))
-        for tier in _tiers(case):
-            tiers[tier].append((rows[case.document], case.answered_right, 1))
+        if case.answer and case.tier:
+            for tier in (case.tier, f"{case.tier}{ALONE}")[: 1 + case.alone]:
+                tiers[tier].append((rows[case.document], case.answered_right, 1))
     for document, name, part, whole in _of_documents(found):
         counted[name].append((rows[document], part, whole))
     mentions = _table([(rows[one.document], 1, 0) for one in found if one.where != "spurious"], len(rows))[:, :1]
     wrong = [
-        (error, bool(case.gold) and case.gold <= _candidates(case))
+        (error, bool(case.gold) and case.gold <= {one for part in case.parts for one in part})
         for case in found
         if (error := link_error(case, concepts))
     ]
-    errors = Counter(error for error, _ in wrong)
-    among = Counter(error for error, is_among in wrong if is_among)
+    errors, among = Counter(error for error, _ in wrong), Counter(error for error, is_among in wrong if is_among)
     return LinkScores(
         documents=tuple(documents),
         figures={name: _table(counted[name], len(rows)) for name in FIGURES},
@@ -156,10 +157,7 @@ def _calibration_errors(bins: Floats) -> Floats:
     Returns:
         ``[...]``; not a number where there is no answer.
     """
-    total = bins[..., 0].sum(axis=-1)
-    distance = np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1)
-    found: Floats = np.where(total > 0, distance / np.maximum(total, 1), np.nan)
-    return found
+    return shares(np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1), bins[..., 0].sum(axis=-1))
 
 
 def _counted(case: LinkCase) -> Iterator[Counted]:
@@ -177,13 +175,6 @@ def _counted(case: LinkCase) -> Iterator[Counted]:
         yield "nil_recall", not case.answer, 1
 
 
-def _tiers(case: LinkCase) -> Iterator[str]:
-    if case.answer and case.tier:
-        yield case.tier
-        if case.alone:
-            yield f"{case.tier}{ALONE}"
-
-
 def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, int]]:
     """Yields what the sets of concepts of each document add to the counts of each measure."""
     sets: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
@@ -196,10 +187,6 @@ def _of_documents(cases: Iterable[LinkCase]) -> Iterator[tuple[str, str, int, in
         yield document, "concept_precision", right, len(answers)
         yield document, "concept_recall", right, len(gold)
         yield document, "concept_f1", 2 * right, len(gold) + len(answers)
-
-
-def _candidates(case: LinkCase) -> set[str]:
-    return {one for part in case.parts for one in part}
 
 
 def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
@@ -281,12 +268,129 @@ def link_difference(
 
 def rates(sums: Ints | Floats) -> Floats:
     """Divides part by whole, for sums of shape ``[..., 2]``; NaN where the whole is 0."""
-    part, whole = np.moveaxis(sums, -1, 0)
-    found: Floats = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
-    return found
+    return shares(*np.moveaxis(sums, -1, 0))
 
 
 def _weights(scores: LinkScores, *, resamples: int, seed: int) -> Iterator[Floats]:
     if not scores.documents:
         raise InputError("links of no document were given; an interval needs at least one")
     return (weights_of(draws) for draws in drawn_documents(len(scores.documents), resamples=resamples, seed=seed))
+
+
+Where = Literal["matched", "missed", "spurious"]
+LinkError = Literal[
+    "not recognised",
+    "no such mention",
+    "not in the vocabulary",
+    "no concept",
+    "composite",
+    "no answer",
+    "wrong species",
+    "too general",
+    "too specific",
+    "ambiguous abbreviation",
+    "other concept",
+]
+LINK_ERRORS: Final[tuple[LinkError, ...]] = get_args(LinkError)
+_SHORT: Final = 5  # letters and digits of an abbreviation
+
+
+class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
+    """Mention with its gold concepts, and the candidates and answer of a system.
+
+    Attributes:
+        document: its id.
+        start: first character.
+        type: of the mention.
+        surface: its words.
+        gold: CURIEs; empty where gold says that no concept fits, and for a mention that gold does not have.
+        parts: for each thing that the mention names, the candidates, the best first.
+        answer: CURIEs that the system gives; empty for NIL.
+        score: probability of the answer, or ``None``.
+        tier: of the answer; empty for NIL.
+        alone: whether the candidate that was answered is the only one of its tier.
+        known: whether all gold concepts are in the vocabulary.
+        seen_surface: whether the surface is that of a mention of the training corpus.
+        seen_concepts: whether all gold concepts are.
+        where: ``"matched"`` if gold and the system have the mention, ``"missed"`` if only gold has it, ``"spurious"``
+            if only the system has it.
+    """
+
+    document: str
+    type: str
+    surface: str
+    gold: frozenset[str]
+    start: int = 0
+    parts: tuple[tuple[str, ...], ...] = ()
+    answer: frozenset[str] = frozenset()
+    score: float | None = None
+    tier: str = ""
+    alone: bool = False
+    known: bool = True
+    seen_surface: bool = False
+    seen_concepts: bool = False
+    where: Where = "matched"
+
+    def right(self, rank: int = 1) -> bool:
+        """True if the gold concepts are those ranked first, or are all among the first candidates of the parts."""
+        found = {one for part in self.parts for one in part[:rank]}
+        return bool(self.gold) and (found == self.gold if rank == 1 else self.gold <= found)
+
+    @property
+    def answered_right(self) -> bool:
+        """True if the answer is exactly the gold concepts, of which there is at least one."""
+        return bool(self.gold) and self.answer == self.gold
+
+    @property
+    def half(self) -> bool:
+        """True if the candidates ranked first include some of the gold concepts, but `right` is false."""
+        return not self.right() and any(part[0] in self.gold for part in self.parts if part)
+
+    @property
+    def is_nil(self) -> bool:
+        """True if no concept of the vocabulary is right for the mention."""
+        return self.where != "spurious" and (not self.gold or not self.known)
+
+
+class KnowsConcepts(Protocol):
+    """Protocol of a vocabulary that can explain errors: facts about concepts."""
+
+    def taxon(self, curie: str) -> str:
+        """Returns the species of a concept; empty for none."""
+
+    def ancestors(self, curie: str) -> Collection[str]:
+        """Returns all concepts above one."""
+
+    def label(self, curie: str) -> str:
+        """Returns the preferred name of a concept; empty if it is unknown."""
+
+
+def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
+    """Returns why the answer differs from the gold; ``None`` if it does not."""
+    if case.where == "spurious":
+        return "no such mention" if case.answer else None
+    if case.answer == case.gold:
+        return None
+    if case.where == "missed":
+        return "not recognised"
+    if not case.gold:
+        return "no concept"
+    if not case.known:
+        return "not in the vocabulary"
+    if len(case.gold) > 1 or len(case.answer) > 1:
+        return "composite"
+    if not case.answer:
+        return "no answer"
+    (gold,), (answer,) = case.gold, case.answer
+    return _wrong(case.surface, gold, answer, concepts)
+
+
+def _wrong(surface: str, gold: str, answer: str, concepts: KnowsConcepts) -> LinkError:
+    if concepts.taxon(gold) != concepts.taxon(answer):
+        return "wrong species"
+    if answer in concepts.ancestors(gold):
+        return "too general"
+    if gold in concepts.ancestors(answer):
+        return "too specific"
+    bare = "".join(filter(str.isalnum, surface))
+    return "ambiguous abbreviation" if len(bare) <= _SHORT and bare.isupper() else "other concept"

@@ -8,10 +8,9 @@ from typing import Final
 from fascicle.core.wording import counted, shortened
 from fascicle.evaluation.report import TITLES as NUMBERS
 from fascicle.evaluation.report import Headline, left_out
-from fascicle.evaluation.scoring.figures import Figures, figures
 from fascicle.evaluation.scoring.inputs import Scored
 from fascicle.evaluation.scoring.rules import RULES, TITLES
-from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Scores
+from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Figures, Scores, figures
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
 _HEADER = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")

@@ -13,14 +13,16 @@ Other rules of matching are in ``fascicle.evaluation.scoring.rules``. The conven
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal, cast
 
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.report_parts import Line
 from fascicle.evaluation.scoring.rules import RULES, RuleName, looks_at_types, matches
 from fascicle.runtime.combination.align import some_documents
 
@@ -67,13 +69,8 @@ class Counts:
         Args:
             zero_rule: what a quantity without a denominator is.
         """
-        undefined = ZERO_RULES[zero_rule]
-        total = self.support + self.predicted
-        return Rates(
-            precision=self.tp / self.predicted if self.predicted else undefined,
-            recall=self.tp / self.support if self.support else undefined,
-            f1=2 * self.tp / total if total else undefined,
-        )
+        known = vars(figures(self))
+        return Rates(**{name: ZERO_RULES[zero_rule] if value is None else value for name, value in known.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +111,7 @@ class Scores:
         rows = [counts.rates(self.zero_rule) for counts in self.by_type.values() if counts.support]
         if not rows:
             return Counts().rates(self.zero_rule)
-        return Rates(
-            precision=sum(row.precision for row in rows) / len(rows),
-            recall=sum(row.recall for row in rows) / len(rows),
-            f1=sum(row.f1 for row in rows) / len(rows),
-        )
+        return Rates(**{name: sum(getattr(row, name) for row in rows) / len(rows) for name in vars(rows[0])})
 
     def rates(self, type_: str) -> Rates:
         """Rates of one type."""
@@ -127,14 +120,18 @@ class Scores:
     def as_dict(self) -> dict[str, Any]:
         """Returns everything except the counts per document, ready for JSON."""
         return {
-            "micro": _row(self.counts, self.micro),
+            "micro": self._row(self.counts),
             "macro": {**vars(self.macro)},
-            "types": {name: _row(counts, counts.rates(self.zero_rule)) for name, counts in self.by_type.items()},
+            "types": {name: self._row(counts) for name, counts in self.by_type.items()},
             "documents": len(self.by_document),
             "missing_documents": len(self.missing),
             "duplicates": {"gold": self.duplicates_gold, "predicted": self.duplicates_predicted},
             "zero_rule": self.zero_rule,
         }
+
+    def _row(self, counts: Counts) -> dict[str, float | int]:
+        known = {"support": counts.support, "predicted": counts.predicted}
+        return {**vars(counts.rates(self.zero_rule)), **known, **vars(counts)}
 
 
 def score(
@@ -225,10 +222,6 @@ def _scores(compared: Mapping[str, Mapping[str, Counts]], *, typed: bool, **fact
     )
 
 
-def _row(counts: Counts, rates: Rates) -> dict[str, float | int]:
-    return {**vars(rates), "support": counts.support, "predicted": counts.predicted, **vars(counts)}
-
-
 def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -> dict[str, Counts]:
     """Type -> counts of one document; the type is empty under a rule without types."""
     wanted, said = (_tally(side, rule) for side in (gold, predicted))
@@ -238,21 +231,15 @@ def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -
         found = _tally(gold & predicted, rule)
     else:
         found = matches(gold, predicted, rule=rule) if gold and predicted else {}
-    counts = {}
-    for name in wanted | said:
-        tp = found.get(name, 0)
-        counts[name] = Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp)
-    return counts
+    pairs = ((name, found.get(name, 0)) for name in wanted | said)
+    return {name: Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp) for name, tp in pairs}
 
 
 def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
     """Type -> mentions; all are under the empty string if the rule does not look at types."""
     if not looks_at_types(rule):
         return {"": len(side)} if side else {}
-    found: dict[str, int] = {}
-    for _, type_, _ in side:
-        found[type_] = found.get(type_, 0) + 1
-    return found
+    return Counter(type_ for _, type_, _ in side)
 
 
 def _by_type(compared: Mapping[str, Mapping[str, Counts]]) -> dict[str, dict[str, Counts]]:
@@ -292,35 +279,119 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
 def _mentions(mentions: Iterable[Mention], identifier: str, side: str) -> list[Mention]:
     name = f"the {side} of document {identifier!r}"
     check_argument(mentions, Iterable, name=name, means="a list of mentions")
-    listed: list[Any] = list(mentions)
+    listed = list(mentions)
     for one in listed:
-        if not isinstance(one, Mention):
-            check_argument(one, Mention, name=f"each of {name}", means="a Mention")
+        check_argument(one, Mention, name=f"each of {name}", means="a Mention")
     return listed
 
 
 def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_missing: bool) -> tuple[str, ...]:
     """Refuses two sides that are not about the same documents; returns the documents without predictions."""
     gold_ids, predicted_ids = dict.fromkeys(gold), dict.fromkeys(predicted)
-    missing = tuple(identifier for identifier in gold_ids if identifier not in predicted_ids)
-    extra = tuple(identifier for identifier in predicted_ids if identifier not in gold_ids)
+    missing = tuple(one for one in gold_ids if one not in predicted_ids)
+    extra = tuple(one for one in predicted_ids if one not in gold_ids)
+    lacking, others = (some_documents(identifiers, shown=5) for identifiers in (missing, extra))
     if gold_ids and predicted_ids and len(missing) == len(gold_ids):
         raise InputError(
-            f"the gold ({_some(missing)}) and the predictions ({_some(extra)}) have no document in common; "
+            f"the gold ({lacking}) and the predictions ({others}) have no document in common; "
             "give predictions for the same corpus, with the same document ids"
         )
     if extra:
         raise InputError(
-            f"the predictions name {_some(extra)} that the gold does not have; give the gold of these documents too, "
+            f"the predictions name {others} that the gold does not have; give the gold of these documents too, "
             "or predictions for the gold documents only"
         )
     if missing and not allow_missing:
         raise InputError(
-            f"the predictions lack {_some(missing)} of the {counted(len(gold_ids), 'document')} in the gold; "
+            f"the predictions lack {lacking} of the {counted(len(gold_ids), 'document')} in the gold; "
             "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
         )
     return missing
 
 
-def _some(identifiers: tuple[str, ...]) -> str:
-    return some_documents(identifiers, shown=5)
+NO_GOLD: Final = "there is no gold mention"
+_UNDEFINED: Final[Mapping[str, str]] = {
+    "precision": "nothing was predicted",
+    "recall": NO_GOLD,
+    "f1": f"{NO_GOLD} and nothing was predicted",
+}
+ONE_DOCUMENT: Final = "there is only one document, and an interval comes from drawing documents"
+IN_ONE_DOCUMENT: Final = "only one document has mentions of the type, and an interval comes from drawing documents"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Precision, recall and F1, each from 0 to 1 or ``None``.
+
+    Attributes:
+        precision: ``None`` if nothing was predicted.
+        recall: ``None`` if there is no gold mention.
+        f1: ``2 TP / (gold + predicted)``; ``None`` if both are 0. It is 0, and defined, where one side is empty.
+    """
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Name of a number that is ``None`` -> why."""
+        return {name: reason for name, reason in _UNDEFINED.items() if getattr(self, name) is None}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the numbers, and under ``"undefined"`` the reasons where there are any; ready for JSON."""
+        return vars(self) | ({"undefined": self.undefined} if self.undefined else {})
+
+
+def figures(counts: Counts) -> Figures:
+    """Computes precision, recall and F1 of some counts."""
+    total = counts.support + counts.predicted
+    return Figures(
+        precision=counts.tp / counts.predicted if counts.predicted else None,
+        recall=counts.tp / counts.support if counts.support else None,
+        f1=2 * counts.tp / total if total else None,
+    )
+
+
+def figures_row(counts: Counts) -> Line:
+    """Counts with their figures, ready for JSON."""
+    numbers = {"gold": counts.support, "predicted": counts.predicted, "tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
+    return cast(Line, numbers | figures(counts).as_dict())
+
+
+def no_interval(scores: Scores, name: str = "micro_f1") -> str:
+    """Returns why a headline number has no interval; empty if it has one.
+
+    Args:
+        scores: by what is drawn.
+        name: see ``intervals.HEADLINE``.
+    """
+    documents = len(scores.by_document)
+    if documents < 2:
+        return ONE_DOCUMENT if documents else "there is no document"
+    average, number = name.split("_")
+    reasons = figures(scores.counts).undefined if average == "micro" else macro_row(scores).get("undefined", {})
+    return str(reasons.get(number, ""))
+
+
+def macro_row(scores: Scores) -> dict[str, Any]:
+    """Returns the macro averages of some scores, ready for JSON.
+
+    They are means over the types in the gold, in which a type without predictions has the precision that the zero rule
+    of the scores gives it.
+    """
+    if not any(counts.support for counts in scores.by_type.values()):
+        reason = NO_GOLD if scores.by_type or not scores.counts.support else "this rule does not look at types"
+        names = tuple(_UNDEFINED)
+        return dict.fromkeys(names) | {"undefined": dict.fromkeys(names, reason)}
+    return {**vars(scores.macro)}
+
+
+def undefined_numbers(scores: Scores) -> dict[str, dict[str, str]]:
+    """Returns undefined numbers of some scores: ``"micro"``, or the name of a type, -> number -> reason.
+
+    Types are listed under ``"type NAME"``, so that none is mistaken for ``"micro"``.
+    """
+    found = {"micro": figures(scores.counts).undefined}
+    found |= {f"type {name}": figures(counts).undefined for name, counts in scores.by_type.items()}
+    return {where: reasons for where, reasons in found.items() if reasons}

@@ -11,8 +11,7 @@ from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
 from fascicle.core.names import typo_hint
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, only_source, unit_of
-from fascicle.evaluation.scoring.order import match_by_order
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, unit_of
 from fascicle.formats.account import EventCounts
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID

@@ -16,9 +16,8 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.scoring.figures import no_interval
 from fascicle.evaluation.scoring.inputs import Scored
-from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores
+from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores, no_interval
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, check_paired, count_table, f1_of_sums
 
 _SWAPS_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of doubles

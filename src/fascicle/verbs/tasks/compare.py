@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from fascicle.core.arguments import checked
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.cells import Cells, cells_of
-from fascicle.evaluation.comparison.comparing import Comparison
+from fascicle.evaluation.comparison.comparing import Cells, Comparison, cells_of
 from fascicle.evaluation.comparison.comparing import compare as compared
 from fascicle.evaluation.comparison.search import MOST, Choices, Floors, choose, search
 from fascicle.evaluation.systems.several import (

@@ -14,8 +14,8 @@ from fascicle.core.arguments import checked
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
 from fascicle.evaluation.links.report import LinkSystem, links_report
+from fascicle.evaluation.links.scores import KnowsConcepts, LinkCase
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
 from fascicle.formats.account import EventCounts
 from fascicle.linking.gold import as_in_pack, spelt

@@ -13,10 +13,9 @@ import msgspec
 
 from fascicle.core.names import near_hint
 from fascicle.errors import UsageError
-from fascicle.evaluation.links.cases import LinkCase
-from fascicle.evaluation.links.scores import LinkScores, score_links
+from fascicle.evaluation.links.scores import LinkCase, LinkScores, score_links
 from fascicle.evaluation.reports.table import drawn, percent
-from fascicle.evaluation.scoring.figures import figures, macro_row
+from fascicle.evaluation.scoring.scores import figures, macro_row
 from fascicle.linking.gold import spelt
 from fascicle.verbs.tasks.evaluate import Evaluation
 from fascicle.verbs.tasks.link_cases import Reference, cases_of_predictions

@@ -10,7 +10,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
-from fascicle.evaluation.links.cases import KnowsConcepts, LinkCase
+from fascicle.evaluation.links.scores import KnowsConcepts, LinkCase
 from fascicle.linking.linker import Decision
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key

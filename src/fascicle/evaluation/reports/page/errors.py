@@ -5,13 +5,23 @@ Also whether the scores of the mentions can be trusted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from fascicle.core.marks import Html, join, tag, text, user
+from fascicle.core.marks import Html, Mark, join, marked, short, tag, text, user
 from fascicle.evaluation.report_parts import Errors, Report
-from fascicle.evaluation.reports.page import words as page_words
-from fascicle.evaluation.reports.page.html import Pictures, Section, Table, figure, paragraphs
+from fascicle.evaluation.reports.page.html import (
+    CALIBRATION,
+    CLASSES,
+    RATES,
+    SCORES,
+    Pictures,
+    Section,
+    Table,
+    figure,
+    paragraphs,
+)
 
 
 def errors_section(report: Report) -> Section:
@@ -29,12 +39,12 @@ def _classes(report: Report) -> Html:
     systems = report["systems"]
     groups = [("", 1), *((user(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
     table = Table("class", *(side for _ in systems for side in ("FP", "FN")), groups=groups)
-    for kind, (title, means) in page_words.CLASSES.items():
+    for kind, (title, means) in CLASSES.items():
         rows = [one["errors"]["classes"][kind] for one in systems]
         table.add(join(title, tag("small", means)), *(_count(row[side]) for row in rows for side in ("fp", "fn")))
     totals = [sum(row[side] for row in one["errors"]["classes"].values()) for one in systems for side in ("fp", "fn")]
     table.add(tag("strong", "all"), *(tag("strong", f"{total:,}") for total in totals))
-    means_ = [("FP", page_words.SCORES["FP"]), ("FN", page_words.SCORES["FN"])]
+    means_ = [("FP", SCORES["FP"]), ("FN", SCORES["FN"])]
     return table.html(means=means_, label="classes of errors")
 
 
@@ -59,7 +69,7 @@ def _rates(report: Report) -> Html:
         "The rates as the paper on bundling counts them. They are shares of the errors: a system with fewer errors can "
         "have higher rates, so read the counts beside them."
     )
-    return join(paragraphs(told), table.html(means=page_words.RATES, label="type and boundary errors"))
+    return join(paragraphs(told), table.html(means=RATES, label="type and boundary errors"))
 
 
 def system_errors(report: Report, at: int, pictures: Pictures) -> Section:
@@ -85,7 +95,7 @@ def _by_type(errors: Errors) -> Html:
     if not classes:
         return paragraphs("No error: everything was found, and nothing in error.")
     types = sorted({type_ for row in classes.values() for type_ in row["types"]})
-    table = Table("type", *(page_words.CLASSES[kind][0] for kind in classes), "all")
+    table = Table("type", *(CLASSES[kind][0] for kind in classes), "all")
     for type_ in types:
         counts = [row["types"].get(type_, (0, 0)) for row in classes.values()]
         totals = tuple(map(sum, zip(*counts, strict=True)))
@@ -101,7 +111,7 @@ def _by_type(errors: Errors) -> Html:
 
 
 def _both(fp: int, fn: int) -> Html:
-    return text(f"{fp:,} / {fn:,}") if fp or fn else tag("span", "0", class_="zero")
+    return text(f"{fp:,} / {fn:,}") if fp or fn else _count(0)
 
 
 def _confusions(errors: Errors) -> Html:
@@ -166,25 +176,21 @@ def calibration_section(report: Report, pictures: Pictures) -> Section:
     )
     body = join(
         paragraphs(told),
-        table.html(means=page_words.CALIBRATION, label="calibration"),
+        table.html(means=CALIBRATION, label="calibration"),
         figure(pictures, "precision-recall", caption=_CURVE),
     )
     return Section(anchor="calibration", title="Can the scores be trusted?", body=body)
 
 
 def _number(table: Table, value: Mapping[str, Any], name: str) -> Html:
-    if value[name] is None:
-        return table.because(value["undefined"][name])
-    return text(f"{value[name]:.4f}")
+    return table.because(value["undefined"][name]) if value[name] is None else text(f"{value[name]:.4f}")
 
 
 def _temperature(table: Table, value: Mapping[str, Any]) -> Html:
     found = value["temperature"]
-    if found is None:
-        return table.because(value["undefined"]["temperature"])
-    return (
-        table.because("no temperature fits these scores") if found["at_bound"] else text(f"{found['temperature']:.3f}")
-    )
+    if found is None or found["at_bound"]:
+        return table.because("no temperature fits these scores" if found else value["undefined"]["temperature"])
+    return text(f"{found['temperature']:.3f}")
 
 
 def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
@@ -228,7 +234,7 @@ def _cuts(value: Mapping[str, Any]) -> Html:
     table = Table("wanted", "threshold", "precision", "recall")
     for row in value["thresholds"]:
         if row["threshold"] is None:
-            table.add(row["for"], *(table.because(row["undefined"]) for _ in range(3)))
+            table.add(row["for"], *[table.because(row["undefined"])] * 3)
             continue
         table.add(row["for"], f"{row['threshold']:.4g}", table.share(row, "precision"), table.share(row, "recall"))
     means = (
@@ -243,5 +249,144 @@ def _types(value: Mapping[str, Any]) -> Html:
     for name, row in value["types"].items():
         numbers = (table.share(row, number) for number in ("expected_calibration_error", "average_precision"))
         table.add(user(name), f"{row['predicted']:,}", *numbers)
-    means = [pair for pair in page_words.CALIBRATION if pair[0] in ("calibration error", "average precision")]
+    means = [pair for pair in CALIBRATION if pair[0] in ("calibration error", "average precision")]
     return table.html(means=means, label="calibration by type")
+
+
+_HOW: Final = (
+    "Errors as they stand in the texts; of each class those first that the system was surest of. Every example shows "
+    "its text twice: with the gold mentions (solid lines) and with the predicted ones (dashed lines). A mention has a "
+    "line below its words and its type behind them; one inside another has its line nearer to the text. The pieces of "
+    "a discontinuous mention are joined by a dotted line and numbered. ✓: the other side has the same mention; ✗: it "
+    "has not. The mention with a frame around its type is the error, the other one in bold what it is compared with."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Card:
+    """An example and where it belongs."""
+
+    system: int
+    kind: str
+    value: Mapping[str, Any]
+
+    @property
+    def types(self) -> set[str]:
+        partner = self.value["partner"]
+        return {self.value["mention"]["type"]} | (set() if partner is None else {partner["type"]})
+
+
+def examples_section(report: Report) -> Section:
+    """Builds the section with the examples of all systems, and its filters."""
+    names = [one["name"] for one in report["systems"]]
+    listed = [one["errors"]["examples"].items() for one in report["systems"]]
+    cards = [
+        [_Card(system=at, kind=kind, value=value) for kind, values in of_system for value in values]
+        for at, of_system in enumerate(listed)
+    ]
+    types = sorted({type_ for of_system in cards for card in of_system for type_ in card.types})
+    total = sum(map(len, cards))
+    if not total:
+        none = tag("p", "There are none: no error was made, or none was asked for.")
+        return Section(anchor="examples", title="Examples", body=none)
+    places = {type_: str(at) for at, type_ in enumerate(types)}
+    parts = [
+        Section(anchor=f"examples-{at}", title=names[at], body=_of_system(at, of_system, places))
+        for at, of_system in enumerate(cards)
+    ]
+    kinds = [kind for kind in CLASSES if any(card.kind == kind for of_system in cards for card in of_system)]
+    body = join(tag("p", _HOW), _filters(names, kinds, types, total))
+    return Section(anchor="examples", title="Examples", body=body, parts=tuple(parts))
+
+
+def _filters(names: Sequence[str], kinds: Sequence[str], types: Sequence[str], total: int) -> Html:
+    """Builds the filters, which stay hidden until their script shows them."""
+    numbered = [[(str(at), name) for at, name in enumerate(listed)] for listed in (names, types)]
+    titles = [(kind, CLASSES[kind][0]) for kind in kinds]
+    said = tag("output", f"{total:,} of {total:,} examples", id="shown", aria_live="polite")
+    return tag(
+        "form",
+        _choice("system", "System", numbered[0], "all systems"),
+        _choice("class", "Error class", titles, "all classes"),
+        _choice("type", "Type", numbered[1], "all types"),
+        tag("label", "Words", tag("input", type="search", id="filter-words", placeholder="in text, types or document")),
+        tag("button", "Show all", type="reset"),
+        said,
+        id="filters",
+        class_="filters",
+        hidden=True,
+        role="search",
+        aria_label="Filter the examples",
+    )
+
+
+def _choice(name: str, title: str, options: Sequence[tuple[str, str]], every: str) -> Html:
+    listed = [tag("option", every, value=""), *(tag("option", short(shown), value=value) for value, shown in options)]
+    return tag("label", title, tag("select", *listed, id=f"filter-{name}"))
+
+
+def _of_system(at: int, cards: Sequence[_Card], places: Mapping[str, str]) -> Html:
+    if not cards:
+        return tag("p", "No example: this system made no error.")
+    groups = []
+    for kind, (title, means) in CLASSES.items():
+        of_kind = [card for card in cards if card.kind == kind]
+        if of_kind:
+            heading = tag("h4", title, " ", tag("small", means))
+            shown = [_card(card, places) for card in of_kind]
+            groups.append(tag("div", heading, *shown, class_="kind", id=f"examples-{at}-{kind}"))
+    return join(*groups)
+
+
+def _card(card: _Card, places: Mapping[str, str]) -> Html:
+    value = card.value
+    lines = [
+        tag("div", tag("span", side, class_="side"), _line(value, side), class_=f"said {side}")
+        for side in ("gold", "predicted")
+    ]
+    score = [] if value["score"] is None else [f"score {value['score']:.3f}"]
+    where = join("document ", user(value["document"]), *(f" · {one}" for one in score))
+    around = value.get("around", {}).get("more", 0)
+    more = [tag("p", f"{around:,} more mentions of this text are not marked.", class_="means")] if around else []
+    return tag(
+        "article",
+        tag("p", _told(value), class_="told"),
+        *lines,
+        tag("p", where, class_="where"),
+        *more,
+        class_="example",
+        data_system=str(card.system),
+        data_class=card.kind,
+        data_types=" ".join(sorted(places[type_] for type_ in card.types)),
+    )
+
+
+def _told(value: Mapping[str, Any]) -> Html:
+    """Describes an error in a sentence."""
+    begin, nothing, there, right = {
+        "fp": ("Predicted ", "; the gold has nothing there.", "; the gold has ", ", which was also found"),
+        "fn": ("Not found: ", "; nothing was predicted there.", "; predicted was ", ", which is right"),
+    }[value["side"]]
+    if value["partner"] is None:
+        return join(begin, _named(value["mention"]), nothing)
+    end = f"{right if value['partner_right'] else ''}."
+    return join(begin, _named(value["mention"]), there, _named(value["partner"]), end)
+
+
+def _named(mention: Mapping[str, Any]) -> Html:
+    return join(tag("b", user(mention["type"])), " “", user(mention["text"]), "”")
+
+
+def _line(value: Mapping[str, Any], side: str) -> Html:
+    """Returns the text of an example with the mentions of one side."""
+    own = "predicted" if value["side"] == "fp" else "gold"
+    chosen, focus = (value["mention"], "mention") if side == own else (value["partner"], "partner")
+    around = value.get("around", {}).get(side)
+    listed: Sequence[Mapping[str, Any]] = around if around is not None else [chosen] if chosen else []
+    start = value["context_start"]
+    marks = []
+    for one in listed:
+        is_chosen = chosen is not None and (one["type"], one["spans"]) == (chosen["type"], chosen["spans"])
+        spans = tuple((low - start, high - start) for low, high in one["spans"])
+        marks.append(Mark(spans=spans, type=one["type"], right=one.get("right"), focus=focus if is_chosen else ""))
+    return marked(value["context"], marks)

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.marks import Html, join, tag, text, user
@@ -181,3 +182,75 @@ def best(values: Iterable[float | None]) -> float | None:
 def paragraphs(*told: str) -> Html:
     """Formats each text as a paragraph; empty ones are left out."""
     return join(*(tag("p", one) for one in told if one))
+
+
+MENTION: Final = (
+    ("mention", "a piece of a text that names something, such as a disease, with its type"),
+    ("gold", "the mentions that people marked in these documents, taken for the truth"),
+    ("predicted", "the mentions that a system found in them"),
+    ("F1", "one number for how good a system is, from 0 (nothing right) to 100 (all found, nothing in error)"),
+)
+SCORES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "TP": "true positives, predicted mentions that are right",
+        "FP": "false positives, predicted mentions that are not in the gold",
+        "FN": "false negatives, gold mentions that were not found",
+        "P": "precision, the share of the predicted mentions that are right: TP / (TP + FP)",
+        "R": "recall, the share of the gold mentions that were found: TP / (TP + FN)",
+        "F1": "the harmonic mean of both: 2 TP / (2 TP + FP + FN)",
+        "macro F1": "the mean of the F1 of the types, so that rare types count as much as frequent ones",
+        "small numbers": "where the number above fell in 95 of 100 draws of documents (bootstrap): the narrower, the "
+        "surer",
+    }
+)
+RULES_MEAN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "strict": "the same type and the same characters; all other numbers of this page are strict",
+        "start": "the same type and the same first character",
+        "end": "the same type and the same last character",
+        "loose": "the same type, and at least one character in common",
+        "span": "the same characters, whatever the types",
+        "type": "the same type, wherever they stand in the document",
+    }
+)
+SUBSETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "seen": ("seen in training", "the training corpus has a mention with the same words and type"),
+        "unseen": ("not seen in training", "it has none"),
+        "outermost": ("outermost", "not inside another mention"),
+        "inner": ("inside another", "all its characters belong to another mention that has more"),
+        "nested": ("nested", "inside another, or with another inside"),
+        "same_span": ("same span", "there is a mention of another type over the same characters"),
+        "continuous": ("continuous", "of one piece"),
+        "discontinuous": ("discontinuous", "of several pieces, as “left … ventricle” in “left and right ventricle”"),
+    }
+)
+CLASSES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "type": ("wrong type", "the right characters, but another type"),
+        "merged": ("merged", "one prediction over several gold mentions of its type"),
+        "split": ("split", "several predictions inside one gold mention of their type"),
+        "boundary-left": ("wrong left boundary", "the right type, but it begins too early or too late"),
+        "boundary-right": ("wrong right boundary", "the right type, but it ends too early or too late"),
+        "boundary-both": ("both boundaries wrong", "the right type, but it begins and ends at other places"),
+        "boundary-inside": ("wrong pieces", "begins and ends right, but the pieces between are others"),
+        "boundary-and-type": ("wrong boundary and type", "touches a mention of another type at other characters"),
+        "spurious": ("spurious", "predicted where the gold has no mention at all"),
+        "missed": ("missed", "in the gold where the system predicted nothing at all"),
+    }
+)
+RATES: Final = (
+    ("errors", "FP and FN together"),
+    ("type errors", "FP with the characters of a gold mention of another type"),
+    ("TE-Rate", "their share of the errors"),
+    ("boundary errors", "other FP that touch a gold mention"),
+    ("BE-Rate", "their share of the errors"),
+    ("BE-Rate, same type", "if only gold mentions of the same type count"),
+)
+CALIBRATION: Final = (
+    ("scores", "predicted mentions, each with its score from 0 to 1"),
+    ("calibration error", "mean distance between how sure a score is and how often it is right; 0 is best"),
+    ("Brier score", "mean squared distance of score and truth (1 right, 0 wrong); 0 is best"),
+    ("average precision", "area under the precision-recall curve; 100 is best"),
+    ("temperature", "above 1: the scores are too sure of themselves; below 1: not sure enough"),
+)

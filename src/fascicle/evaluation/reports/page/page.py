@@ -16,10 +16,10 @@ from fascicle.evaluation.reports.markdown import percent
 from fascicle.evaluation.reports.page.errors import (
     calibration_section,
     errors_section,
+    examples_section,
     system_calibration,
     system_errors,
 )
-from fascicle.evaluation.reports.page.examples import examples_section
 from fascicle.evaluation.reports.page.html import Pictures, Section, Table, paragraphs
 from fascicle.evaluation.reports.page.scores import (
     buckets_section,

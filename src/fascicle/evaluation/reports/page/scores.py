@@ -13,8 +13,19 @@ from fascicle.core.wording import counted
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, intervals_told, left_out
 from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.reports.markdown import percent
-from fascicle.evaluation.reports.page import words as page_words
-from fascicle.evaluation.reports.page.html import Pictures, Section, Table, best, figure, paragraphs, points
+from fascicle.evaluation.reports.page.html import (
+    MENTION,
+    RULES_MEAN,
+    SCORES,
+    SUBSETS,
+    Pictures,
+    Section,
+    Table,
+    best,
+    figure,
+    paragraphs,
+    points,
+)
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
@@ -71,7 +82,7 @@ def _summary_table(report: Report) -> Html:
             *(_sure(table, scores, name) for name in ("micro_precision", "micro_recall", "macro_f1")),
             *(f"{micro[name]:,}" for name in _COUNTS),
         )
-    return table.html(means=page_words.SCORES.items(), label="strict scores")
+    return table.html(means=SCORES.items(), label="strict scores")
 
 
 def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | None = None) -> Html:
@@ -88,7 +99,7 @@ def _sure(table: Table, scores: Mapping[str, Any], name: str, *, best: float | N
 
 def _words() -> Html:
     """Lists the words that a reader must know for the page."""
-    words = [join(tag("dt", word), tag("dd", means)) for word, means in page_words.MENTION]
+    words = [join(tag("dt", word), tag("dd", means)) for word, means in MENTION]
     told = "All scores are percentages unless it is said otherwise. Of several systems the best is bold."
     return join(tag("dl", *words, class_="words"), tag("p", told))
 
@@ -160,7 +171,7 @@ def rules_section(report: Report) -> Section:
         "F1 if a predicted and a gold mention count as the same under other rules than the strict one. The gap from "
         "strict to loose is what wrong boundaries cost; the gap from strict to span only is what wrong types cost."
     )
-    means = [(TITLES[rule], page_words.RULES[rule]) for rule in RULES]
+    means = [(TITLES[rule], RULES_MEAN[rule]) for rule in RULES]
     body = join(paragraphs(told), table.html(means=means, label="F1 under each rule"))
     return Section(anchor="rules", title="Other rules of matching", body=body)
 
@@ -185,7 +196,7 @@ def types_section(report: Report, pictures: Pictures) -> Section:
             cells += [table.share(strict, name) for name in ("precision", "recall")]
             cells += [table.share(strict, "f1", best=top), table.share(loose, "f1")]
         table.add(user(type_), f"{report['gold']['types'].get(type_, 0):,}", *cells)
-    means = [(name, page_words.SCORES[name].partition(":")[0]) for name in ("P", "R", "F1")]
+    means = [(name, SCORES[name].partition(":")[0]) for name in ("P", "R", "F1")]
     means = [("gold", "gold mentions of the type"), *means, ("loose F1", "F1 if a character in common is enough")]
     told = "The same scores for the mentions of each type alone."
     drawn = figure(pictures, "f1-types", caption="Strict F1 of each system with its 95 % interval, by type.")
@@ -197,7 +208,7 @@ def subsets_section(report: Report) -> Section:
     """Builds the section with recall on parts of the gold."""
     systems = report["systems"]
     table = Table("gold mentions that are", "gold", *(user(one["name"]) for one in systems))
-    for name, (title, means) in page_words.SUBSETS.items():
+    for name, (title, means) in SUBSETS.items():
         rows = [one["subsets"][name] for one in systems]
         gold, top = rows[0]["gold"], best(row["recall"] for row in rows)
         shown = table.because(rows[0]["undefined"]) if gold is None else f"{gold:,}"

@@ -12,8 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.evaluation.report_parts import Report, System
 from fascicle.evaluation.reports.page.html import points
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Labels, labels, style
-from fascicle.evaluation.reports.plots.drawing import Drawing
+from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Drawing, Labels, labels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.evaluation.report_parts import BucketLine, Calibration, Report, System
+from fascicle.core.wording import counted
+from fascicle.evaluation.report_parts import BucketLine, Calibration, Interval, Report, System
 from fascicle.evaluation.reports.page.html import Picture
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Labels, labels, style
-from fascicle.evaluation.reports.plots.drawing import Drawing, legend, look, too_many
+from fascicle.evaluation.reports.plots.canvas import (
+    MOST_VECTORS,
+    Drawing,
+    Labels,
+    labels,
+    legend,
+    look,
+    style,
+    too_many,
+)
 from fascicle.evaluation.reports.plots.matrices import confusion, heat_maps
-from fascicle.evaluation.reports.plots.scores import f1_by_type, f1_intervals
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
 FEW: Final = 20  # a bin with fewer mentions is unreliable
@@ -177,3 +187,173 @@ def _draw_reliability(figure: FigureBase, *, bins: Sequence[Mapping[str, Any]]) 
     lower.set_ylabel("mentions")
     lower.set_xlabel("score")
     lower.set_xlim(0, 1)
+
+
+_MOST_TYPES: Final = 12
+_MOST_ROWS: Final = 48  # that fit on a page
+_ENDS: Final = ("low", "high")
+_INK: Final = "#1b1f24"
+_AXIS: Final = "strict F1 (the axis need not begin at 0)"
+_NO_INTERVALS: Final = "the report was written without intervals of types"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """One F1, and where it stands."""
+
+    place: float
+    f1: float
+    interval: Interval | None
+    looks: Mapping[str, Any]
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """In percent, of the interval if there is one."""
+        return tuple(100 * self.interval[end] for end in _ENDS) if self.interval else (100 * self.f1,)
+
+
+def f1_intervals(systems: Sequence[System], names: Labels) -> Drawing:
+    """Draws strict micro F1 of each system with its interval."""
+    values = [(one["scores"]["rules"]["strict"]["micro"]["f1"], one["scores"]["micro_f1_interval"]) for one in systems]
+    looks = {"color": _INK, "marker": "o", "markerfacecolor": style(0).colour, "markeredgecolor": style(0).colour}
+    rows = [
+        _Row(place=at, f1=f1, interval=interval, looks=looks)
+        for at, (f1, interval) in enumerate(values)
+        if f1 is not None
+    ]
+    if not rows:
+        return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
+    undefined = [name for name, (f1, _) in zip(names.names, values, strict=True) if f1 is None]
+    notes = [f"Undefined for {', '.join(undefined)}."] if undefined else []
+    reasons = {one["scores"].get("undefined", {}).get("micro_f1_interval", "") for one in systems}
+    notes += [f"No interval: {reason}." for reason in sorted(filter(None, reasons))]
+    return Drawing(
+        title="Strict F1 of each system with its interval",
+        width=5.6,
+        height=0.75 + 0.34 * len(systems),
+        draw=partial(_draw_systems, rows=rows, names=names.names),
+        notes=(*notes, *names.notes),
+    )
+
+
+def _draw_systems(figure: FigureBase, *, rows: Sequence[_Row], names: Sequence[str]) -> None:
+    axes = figure.add_subplot()
+    _draw(axes, rows)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.65)
+
+
+def _draw(axes: Axes, rows: Sequence[_Row]) -> None:
+    for row in rows:
+        colour = row.looks["color"]
+        if row.interval:
+            axes.plot(row.ends, [row.place] * 2, color=colour, linewidth=1.4, clip_on=False)
+            for end in row.ends:
+                across = [row.place - 0.13, row.place + 0.13]
+                axes.plot([end] * 2, across, color=colour, linewidth=1.4, clip_on=False)
+        axes.plot(100 * row.f1, row.place, **row.looks, markersize=6, clip_on=False)
+        axes.annotate(
+            f"{100 * row.f1:.2f}", (100 * row.f1, row.place), xytext=(0, 6), textcoords="offset points",
+            ha="center", fontsize=8,
+        )  # fmt: skip
+    ends = [end for row in rows for end in (*row.ends, 100 * row.f1)]
+    room = max(0.5, 0.1 * (max(ends) - min(ends)))
+    axes.set_xlim(max(0.0, min(ends) - room), min(100.0, max(ends) + room))
+    axes.set_xlabel(_AXIS)
+    axes.grid(visible=False, axis="y")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """The scores of all systems over the same mentions: a line of the report for each, ``None`` if it has none."""
+
+    title: str
+    gold: int
+    scores: tuple[Mapping[str, Any] | None, ...]
+
+
+def f1_by_type(systems: Sequence[System], names: Labels) -> Drawing:
+    """Strict F1 of each system with its interval: over all types, and below of each type, the most frequent first."""
+    if problem := too_many(len(systems)):
+        return problem
+    types = _types(systems)
+    shown = types[: max(1, min(_MOST_TYPES, _MOST_ROWS // len(systems) - 1))]
+    written = labels(shown, kind="type")
+    groups = [_all_types(systems), *(_of_type(systems, *pair) for pair in zip(shown, written.names, strict=True))]
+    if not types:
+        return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
+    notes = list(_notes(groups, names.names))
+    if len(types) > len(shown):
+        notes.append(f"Of {counted(len(types), 'type')} {len(shown)}, the most frequent, are drawn.")
+    several = len(systems) > 1
+    return Drawing(
+        title="Strict F1 of each system with its interval, over all types and of each type",
+        width=6.0,
+        height=0.8 + len(groups) * (0.12 + 0.3 * len(systems)) + (0.12 * len(systems) if several else 0.0),
+        draw=partial(_draw_groups, groups=groups, names=names.names),
+        notes=(*notes, *written.notes, *(names.notes if several else ())),
+    )
+
+
+def _types(systems: Sequence[System]) -> list[str]:
+    """Of all systems, the most frequent in the gold first, then those that were predicted most."""
+    often: dict[str, list[int]] = {}
+    for one in systems:
+        for name, row in one["scores"]["rules"]["strict"]["types"].items():
+            gold, predicted = often.get(name, (0, 0))
+            often[name] = [max(gold, row["gold"]), predicted + row["predicted"]]
+    return sorted(often, key=lambda name: (-often[name][0], -often[name][1], name))
+
+
+def _all_types(systems: Sequence[System]) -> _Group:
+    scores = [one["scores"] for one in systems]
+    rows = [
+        row["rules"]["strict"]["micro"]
+        | {"f1_interval": row["micro_f1_interval"]}
+        | {"undefined": {"f1_interval": row.get("undefined", {}).get("micro_f1_interval", "")}}
+        for row in scores
+    ]
+    return _Group(title="all types", gold=rows[0]["gold"], scores=tuple(rows))
+
+
+def _of_type(systems: Sequence[System], name: str, title: str) -> _Group:
+    rows = tuple(one["scores"]["rules"]["strict"]["types"].get(name) for one in systems)
+    return _Group(title=title, gold=max(row["gold"] for row in rows if row is not None), scores=rows)
+
+
+def _notes(groups: Sequence[_Group], names: Sequence[str]) -> Iterator[str]:
+    """Yields notes on marks without an interval and on systems without a mark, with the reason."""
+    reasons: dict[str, dict[str, None]] = {}
+    for group in groups:
+        for row in group.scores:
+            if row is not None and row["f1"] is not None and not row.get("f1_interval"):
+                why = row.get("undefined", {}).get("f1_interval", _NO_INTERVALS)
+                reasons.setdefault(why, {})[group.title] = None
+    for why, titles in reasons.items():
+        yield f"No interval for {', '.join(titles)}: {why}."
+    for group in groups:
+        without = [name for name, row in zip(names, group.scores, strict=True) if row is None or row["f1"] is None]
+        if without:
+            yield f"{group.title} has no F1 for {', '.join(without)}: neither the gold nor the system has one."
+
+
+def _draw_groups(figure: FigureBase, *, groups: Sequence[_Group], names: Sequence[str]) -> None:
+    axes = figure.add_subplot()
+    each = len(names)
+    rows = []
+    for number, group in enumerate(groups):
+        for at, row in enumerate(group.scores):
+            place = number * (each + 0.4) + at
+            if row is None or row["f1"] is None:
+                axes.text(0.01, place, "–", transform=axes.get_yaxis_transform(), va="center", color="#59616b")
+                continue
+            rows.append(_Row(place=place, f1=row["f1"], interval=row.get("f1_interval"), looks=look(at)))
+        if number:
+            axes.axhline(number * (each + 0.4) - 0.85, color="#c9ced4", linewidth=0.6)
+    _draw(axes, rows)
+    for at in range(each):
+        axes.plot([], [], label=f"{at}", **look(at) | {"linestyle": "-"})
+    places = [number * (each + 0.4) + (each - 1) / 2 for number in range(len(groups))]
+    axes.set_yticks(places, [f"{group.title}\n{group.gold:,} gold" for group in groups])
+    axes.set_ylim(len(groups) * (each + 0.4) - 0.85, -0.85)
+    legend(figure, axes, names, count=each)

@@ -13,11 +13,9 @@ from fascicle.core.files.source import file_bytes
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report_parts import SCHEMA, Calibration, Errors, Report, Scores, System
-from fascicle.evaluation.reports.plots.canvas import Labels, labels
-from fascicle.evaluation.reports.plots.drawing import MOST_SERIES, Drawing, side_by_side
+from fascicle.evaluation.reports.plots.canvas import MOST_SERIES, Drawing, Labels, labels, side_by_side
 from fascicle.evaluation.reports.plots.matrices import confusion, heat_maps
-from fascicle.evaluation.reports.plots.report_pictures import FEW, precision_recall, reliability
-from fascicle.evaluation.reports.plots.scores import f1_by_type
+from fascicle.evaluation.reports.plots.report_pictures import FEW, f1_by_type, precision_recall, reliability
 
 _REMEDY = "fascicle evaluate GOLD PRED --report FILE.json writes one"
 
