@@ -28,7 +28,7 @@ import fascicle.evaluation.systems
 import fascicle.verbs
 import fascicle.verbs.tasks
 from fascicle.cli import build_parser
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reference import (
     DISTILLATION,
@@ -178,7 +178,7 @@ def tasks() -> str:
 
 def findings() -> str:
     """Every finding of the corpus doctor, as a table."""
-    rows = (f"| `{one.code}` | {one.severity} | {one.means} | {one.remedy} |" for one in CHECKS.values())
+    rows = (f"| `{one.code}` | {one.severity} | {one.means} | {one.remedy} |" for one in checks().values())
     return "\n".join(["| finding | severity | what a case is | remedy |", "|---|---|---|---|", *rows])
 
 

@@ -11,7 +11,7 @@ import pytest
 import fascicle
 from fascicle.core.effects import CODES, HARMLESS, MEANING, effect_of, event_of, is_silent
 from fascicle.evaluation.doctor.checks.reading import finding_of
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 
 SOURCES = sorted(Path(fascicle.__file__).parent.rglob("*.py"))
 
@@ -73,8 +73,8 @@ def test_what_is_unknown_is_not_silent(kind: str, code: str, *, silent: bool) ->
 
 @pytest.mark.parametrize("code", sorted(code for code, known in CODES.items() if known.effect == MEANING))
 def test_what_may_change_the_meaning_is_an_error_of_the_corpus(code: str) -> None:
-    assert CHECKS[finding_of(CODES[code].kind, code)].severity == "error"
+    assert checks()[finding_of(CODES[code].kind, code)].severity == "error"
 
 
 def test_what_a_plug_in_repairs_without_a_known_code_is_an_error_of_the_corpus() -> None:
-    assert CHECKS[finding_of("repair", "unheard-of")].severity == "error"
+    assert checks()[finding_of("repair", "unheard-of")].severity == "error"

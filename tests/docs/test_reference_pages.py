@@ -17,7 +17,7 @@ pytest.importorskip("sphinx")
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.settings.heads import HEADS
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_extensions" / "reference_pages.py"
@@ -108,7 +108,7 @@ def test_every_task_is_there(made: ModuleType) -> None:
 
 def test_every_finding_of_the_corpus_doctor_is_there(made: ModuleType) -> None:
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in made.findings().splitlines()[2:]]
-    assert rows == [[f"`{check.code}`", check.severity, check.means, check.remedy] for check in CHECKS.values()]
+    assert rows == [[f"`{check.code}`", check.severity, check.means, check.remedy] for check in checks().values()]
 
 
 def test_links_out_of_the_documentation_become_text(made: ModuleType, tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ def test_boundary_words_are_those_between_the_boundaries(corpus: Corpus) -> None
                 words = " ".join(TEXT[low:high].split()).lower() if low < high else ""
                 if words:
                     wanted[side, change, words] = wanted.get((side, change, words), 0) + 1
-    assert {(r.side, r.change, r.words): r.count for r in rows} == wanted
-    assert [r.count for r in rows] == sorted(wanted.values(), reverse=True)
-    assert all(sum(r.types.values()) == r.count for r in rows)
+    assert {(r["side"], r["change"], r["words"]): r["count"] for r in rows} == wanted
+    assert [r["count"] for r in rows] == sorted(wanted.values(), reverse=True)
+    assert all(sum(r["types"].values()) == r["count"] for r in rows)
 
 
 @given(corpora(scored=True))

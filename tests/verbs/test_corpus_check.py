@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.source import Source
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.formats.exclusions import read_exclusions
 
 Cli = Callable[..., Any]
@@ -71,7 +71,7 @@ def test_json_and_the_exclusion_list(cli: Cli, parts: tuple[Path, Path], tmp_pat
     found = findings(result.out)
     assert found["duplicate-across-parts"]["severity"] == "error"
     assert found["shared-sentence-across-corpora"]["by_part"] == {f"test in {other}": 1, f"train in {other}": 1}
-    assert found.keys() | set(report["without"]) == CHECKS.keys()
+    assert found.keys() | set(report["without"]) == checks().keys()
     rows = list(read_exclusions(Source(path=str(listed))))
     assert [(row.corpus, row.document, row.reason, row.of_document) for row in rows] == [
         (str(parts[0]), "train0", "duplicate", "test1"),

@@ -25,7 +25,7 @@ from fascicle.evaluation.calibration.reliability import (
     reliability,
     threshold_for,
 )
-from fascicle.evaluation.report_parts import SCHEMA, Attribute, Calibration, Errors, Gold, Report, System
+from fascicle.evaluation.report_parts import SCHEMA, Attribute, Bin, Calibration, Errors, Gold, Report, System
 from fascicle.evaluation.report_parts import Scores as ScoresPart
 from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
 from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
@@ -254,10 +254,7 @@ def _calibration(data: Judged, *, bins: int) -> Calibration:
         "brier_score": brier_score(data.scores, data.right),
         "average_precision": curve.average_precision,
         "temperature": fit_temperature(data).as_dict() if len(data.scores) else None,
-        "reliability": [
-            {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
-            for b in reliable
-        ],
+        "reliability": [cast(Bin, asdict(one)) for one in reliable],
         "precision_recall": curve.thinned(),
     }
     reasons = {}
@@ -343,7 +340,7 @@ def _errors(
         "rates_same_type": error_rates(found, same_type=True).as_dict(),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
-        "boundary_words": [asdict(row) for row in boundary_words(found, texts)],
+        "boundary_words": boundary_words(found, texts),
         "examples": examples(found, documents, at_most=at_most, predicted=predicted),
     }
 

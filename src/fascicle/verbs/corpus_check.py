@@ -20,7 +20,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
 from fascicle.evaluation.doctor.checks.relations import tokenizer_file
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.evaluation.doctor.examine import Examination, Report, examine, markdown, summary
 from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
 from fascicle.evaluation.systems.model import Watch
@@ -262,10 +262,10 @@ def run_check(args: Any) -> int:
 
 def _check_codes(codes: Sequence[str]) -> None:
     for code in codes:
-        if code not in CHECKS:
-            near = difflib.get_close_matches(code, CHECKS, n=1)
+        if code not in checks():
+            near = difflib.get_close_matches(code, checks(), n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(CHECKS)}")
+            raise UsageError(f"there is no finding {code!r}{hint}; the codes are {', '.join(checks())}")
 
 
 def _check_paths(*parts: list[str], against: list[str]) -> None:

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.evaluation.doctor.copies import fingerprints
 from fascicle.evaluation.doctor.examine import Examination
 
@@ -254,8 +254,8 @@ APART = {"unreachable-mention", "copies-not-sought"}
 
 
 def test_every_check_has_an_example() -> None:
-    assert EXAMPLES.keys() | APART == CHECKS.keys()
-    assert all(check.severity in SEVERITIES and check.means.endswith(".") for check in CHECKS.values())
+    assert EXAMPLES.keys() | APART == checks().keys()
+    assert all(check.severity in SEVERITIES and check.means.endswith(".") for check in checks().values())
 
 
 def test_nothing_is_found_where_nothing_is_wrong(examine_files: Examine) -> None:
@@ -271,7 +271,7 @@ def test_a_defect_is_found_and_nothing_else(examine_files: Examine, code: str) -
     assert found[code].count == example.count == sum(found[code].by_part.values())
     assert len(found[code].examples) == example.count
     assert all(shown.file and (shown.document or code == "unread-file") for shown in found[code].examples)
-    assert set(report.without) == CHECKS.keys() - found.keys()
+    assert set(report.without) == checks().keys() - found.keys()
 
 
 @pytest.mark.parametrize("code", EXAMPLES)

@@ -82,10 +82,10 @@ def whole_ranges(*starts: int) -> Ranges:
     return tuple(Range(low=low, high=high, whole=True) for low, high in zip(starts, ends, strict=True))
 
 
-def real_ranges(*ends: float) -> Ranges:
+def real_ranges(*ends: float, whole: bool = False) -> Ranges:
     """Intervals between ends: ``real_ranges(0, 0.1, 0.5)`` is [0, 0.1], (0.1, 0.5]."""
     return tuple(
-        Range(low=low, high=high, with_low=index == 0, with_high=not math.isinf(high))
+        Range(low=low, high=high, with_low=index == 0, with_high=not math.isinf(high), whole=whole)
         for index, (low, high) in enumerate(pairwise(ends))
     )
 
@@ -108,11 +108,7 @@ def quantile_ranges(values: Values, *, whole: bool = False) -> Ranges:
     ends = sorted(
         {float(end) for end in np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf")} - {float(values.max())}
     )
-    cuts = [0.0, *ends, math.inf]
-    return tuple(
-        Range(low=low, high=high, with_low=at == 0, with_high=not math.isinf(high), whole=whole)
-        for at, (low, high) in enumerate(pairwise(cuts))
-    )
+    return real_ranges(0.0, *ends, math.inf, whole=whole)
 
 
 def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
@@ -150,7 +146,6 @@ class Attribute:
         ranges: its usual intervals.
         means: in one sentence.
         paper: whether the intervals are those of *bundling-learning*, Table 5.
-        whole: whether values are whole numbers.
         needs_training: whether it needs a `Lexicon`.
     """
 
@@ -158,8 +153,12 @@ class Attribute:
     ranges: Ranges
     means: str
     paper: bool = False
-    whole: bool = False
     needs_training: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """True if values are whole numbers."""
+        return self.ranges[0].whole
 
 
 ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
@@ -169,14 +168,12 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
             ranges=whole_ranges(1, 2, 3, 5),
             means="words that the mention touches",
             paper=True,
-            whole=True,
         ),
         "text_length": Attribute(
             title="text length",
             ranges=whole_ranges(1, 8, 17, 32),
             means="words of the text",
             paper=True,
-            whole=True,
         ),
         "label_consistency": Attribute(
             title="label consistency",
@@ -207,14 +204,12 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
             title="training frequency",
             ranges=whole_ranges(0, 1, 3, 11),
             means="training mentions of its string, of whatever type",
-            whole=True,
             needs_training=True,
         ),
         "nesting_depth": Attribute(
             title="nesting depth",
             ranges=whole_ranges(0, 1, 2),
             means="gold mentions that it lies properly inside of",
-            whole=True,
         ),
         "place": Attribute(
             title="place in the document",

@@ -252,14 +252,8 @@ class ErrorRates:
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and rates, ready for JSON."""
-        value: dict[str, Any] = {
-            "type_errors": self.type_errors,
-            "boundary_errors": self.boundary_errors,
-            "spurious": self.spurious,
-            "errors": self.errors,
-            "type_rate": self.type_rate,
-            "boundary_rate": self.boundary_rate,
-        }
+        counts = {name: count for name, count in vars(self).items() if name != "same_type"}
+        value: dict[str, Any] = {**counts, "type_rate": self.type_rate, "boundary_rate": self.boundary_rate}
         return value if self.errors else value | {"undefined": "there is no error"}
 
 

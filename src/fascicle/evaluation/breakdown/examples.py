@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fascicle.core.document import GOLD, Document, Mention
@@ -63,26 +62,7 @@ def confusions(found: Iterable[Mistake]) -> list[Confusion]:
     return sorted(listed, key=lambda r: (-r["same_span"] - r["overlapping"], r["gold"], r["predicted"]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoundaryWords:
-    """Words at the edge of a gold mention that a prediction has too many, or lacks.
-
-    Attributes:
-        side: ``"left"`` or ``"right"``.
-        change: ``"added"`` if the prediction has them and the gold does not, else ``"left out"``.
-        words: in lower case, white space as single spaces.
-        count: how often.
-        types: type -> how often.
-    """
-
-    side: str
-    change: str
-    words: str
-    count: int
-    types: Mapping[str, int] = field(default_factory=dict)
-
-
-def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[BoundaryWords]:
+def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_most: int = 20) -> list[dict[str, Any]]:
     """Returns the words between the boundary of a false positive and that of its gold partner of the same type.
 
     Only mistakes of the classes *boundary* are looked at, and only false positives, so that a pair counts once.
@@ -93,7 +73,9 @@ def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_mos
         at_most: how many rows.
 
     Returns:
-        The most frequent first.
+        The most frequent first: on which ``"side"`` of the gold mention (left or right) which ``"change"`` was made,
+        ``"added"`` if the prediction has the words and the gold does not, else ``"left out"``; the ``"words"`` in lower
+        case with single spaces, the ``"count"`` of all, and ``"types"`` with the count of each.
     """
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for mistake in found:
@@ -106,10 +88,10 @@ def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_mos
                 key = (side, "added" if a < b else "left out", words)
                 counts.setdefault(key, Counter())[said.type] += 1
     rows = [
-        BoundaryWords(side=side, change=change, words=words, count=types.total(), types=dict(sorted(types.items())))
+        {"side": side, "change": change, "words": words, "count": types.total(), "types": dict(sorted(types.items()))}
         for (side, change, words), types in counts.items()
     ]
-    return sorted(rows, key=lambda row: (-row.count, row.words, row.side, row.change))[:at_most]
+    return sorted(rows, key=lambda row: (-row["count"], row["words"], row["side"], row["change"]))[:at_most]
 
 
 def examples(

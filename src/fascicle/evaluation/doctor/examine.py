@@ -13,7 +13,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES, Check, CheckSettings, Corpus, Detail, Hit, Severity
 from fascicle.evaluation.doctor.checks.reading import Lines
-from fascicle.evaluation.doctor.checks.table import CHECKS
+from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.evaluation.doctor.copies.copies import find_copies
 from fascicle.evaluation.doctor.copies.leaks import exclusions
 from fascicle.evaluation.doctor.parts import Given, Item, load
@@ -68,7 +68,7 @@ def examine(
         items=items, places=tuple(places), against=tuple(against), unread=unread, copies=copies, settings=settings
     )
     lines = Lines(iter(places))
-    wanted = [check for check in CHECKS.values() if check.code not in skip]
+    wanted = [check for check in checks().values() if check.code not in skip]
     found = [finding for check in wanted if (finding := _finding(check, corpus, lines)).count]
     excluded = exclusions(corpus)
     codes = {finding.code for finding in found}
@@ -76,7 +76,7 @@ def examine(
         parts=tuple(_facts(corpus)),
         findings=tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
         without=tuple(check.code for check in wanted if check.code not in codes),
-        skipped=tuple(code for code in CHECKS if code in skip),
+        skipped=tuple(code for code in checks() if code in skip),
         compared=copies.compared,
         excluded=len(excluded),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from fascicle.evaluation.calibration.reliability import reliability_of
@@ -97,7 +97,7 @@ def links_report(
                     for name, kept in (_KEPT.items() if is_trained else ())
                 },
                 "tiers": _tiers(scores),
-                "reliability": _reliability(scores),
+                "reliability": [asdict(one) for one in reliability_of(scores.bins.sum(axis=0))],
                 "errors": {error: count._asdict() for error, count in scores.errors.items()},
                 "examples": _examples(one.cases, concepts, examples),
             }
@@ -145,14 +145,6 @@ def _tiers(scores: LinkScores) -> dict[str, dict[str, Any]]:
         coverage = answered / mentions if mentions else None
         found[tier] = {"right": right, "answered": answered, "precision": right / answered, "coverage": coverage}
     return found
-
-
-def _reliability(scores: LinkScores) -> list[dict[str, Any]]:
-    """Returns mean probability and precision of answers, by ranges of the probability."""
-    return [
-        {"low": b.low, "high": b.high, "count": b.count, "mean_score": b.mean_score, "precision": b.precision}
-        for b in reliability_of(scores.bins.sum(axis=0))
-    ]
 
 
 def _examples(cases: Sequence[LinkCase], concepts: KnowsConcepts, most: int) -> dict[str, list[dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -145,20 +145,37 @@ def _names(concepts: Sequence[Mapping[str, str]]) -> str:
     return " and ".join(shown) or "none"
 
 
-def _figures(report: Mapping[str, Any]) -> LinkTable:
+def _table(
+    report: Mapping[str, Any],
+    rows: Iterable[tuple[str, str]],
+    cells: Callable[[Mapping[str, Any], str], Iterable[str]],
+    **facts: Any,
+) -> LinkTable:
+    """Makes a table of all systems.
+
+    Args:
+        report: with the systems.
+        rows: title and key of each.
+        cells: a system and a key -> what stands in its columns.
+        facts: the other fields of the table.
+    """
     systems = report["systems"]
-    rows = []
-    for name, (title, _) in TITLES.items():
-        found = [one["figures"].get(name) for one in systems]
-        if any(row is not None and row["value"] is not None for row in found):
-            rows.append((title, tuple(cell for row in found for cell in _sure(row))))
-    return LinkTable(
+    named = tuple(one["name"] for one in systems)
+    found = tuple((title, tuple(cell for one in systems for cell in cells(one, key))) for title, key in rows)
+    return LinkTable(systems=named, rows=found, **facts)
+
+
+def _figures(report: Mapping[str, Any]) -> LinkTable:
+    found = [one["figures"] for one in report["systems"]]
+    known = [name for name in TITLES if any(name in one and one[name]["value"] is not None for one in found)]
+    return _table(
+        report,
+        [(TITLES[name][0], name) for name in known],
+        lambda one, name: _sure(one["figures"].get(name)),
         anchor="figures",
         title="How good?",
         head="figure",
         columns=("%", "interval", "of"),
-        systems=_names_of(report),
-        rows=tuple(rows),
         means=(
             *TITLES.values(),
             ("of", "how many mentions, or concepts, it is a share of; F1: of both sides together"),
@@ -176,55 +193,47 @@ def _sure(row: Mapping[str, Any] | None) -> tuple[str, str, str]:
 
 def _types(report: Mapping[str, Any]) -> LinkTable:
     names = ("recall@1", "ceiling", "f1", "concept_f1")
-    several = report["gold"]["types"] if len(report["gold"]["types"]) > 1 else {}
-    return LinkTable(
+    types = report["gold"]["types"]
+    return _table(
+        report,
+        [(kind, kind) for kind in types if len(types) > 1],
+        lambda one, kind: (_value(one["types"][kind], name) for name in names),
         anchor="types",
         title="Types",
         head="type",
         columns=tuple(TITLES[name][0] for name in names),
-        systems=_names_of(report),
-        rows=tuple(
-            (kind, tuple(_value(one["types"][kind], name) for one in report["systems"] for name in names))
-            for kind in several
-        ),
     )
 
 
 def _subsets(report: Mapping[str, Any]) -> LinkTable:
-    systems = report["systems"]
-    return LinkTable(
+    names = ("recall@1", "ceiling")
+    known = [name for name in _SUBSETS if all(name in one["subsets"] for one in report["systems"])]
+    return _table(
+        report,
+        [(_SUBSETS[name], name) for name in known],
+        lambda one, name: (
+            *(_value(one["subsets"][name], figure) for figure in names),
+            f"{one['subsets'][name]['recall@1']['whole']:,}",
+        ),
         anchor="subsets",
         title="Seen and unseen",
         head="mentions",
-        columns=("recall@1", "ceiling", "of"),
-        systems=_names_of(report),
-        rows=tuple(
-            (title, tuple(cell for one in systems for cell in _of_subset(one["subsets"][name])))
-            for name, title in _SUBSETS.items()
-            if all(name in one["subsets"] for one in systems)
-        ),
+        columns=(*names, "of"),
         means=(("seen", "the training corpus has a mention of the type with these words, or all these concepts"),),
     )
 
 
-def _of_subset(row: Mapping[str, Any]) -> Iterator[str]:
-    yield _value(row, "recall@1")
-    yield _value(row, "ceiling")
-    yield f"{row['recall@1']['whole']:,}"
-
-
 def _tiers(report: Mapping[str, Any]) -> LinkTable:
-    systems = report["systems"]
-    return LinkTable(
+    names = ("precision", "coverage")
+    nothing: Mapping[str, Any] = dict.fromkeys(names)
+    return _table(
+        report,
+        dict.fromkeys((tier, tier) for one in report["systems"] for tier in one["tiers"]),
+        lambda one, tier: (percent(one["tiers"].get(tier, nothing)[name]) for name in names),
         anchor="tiers",
         title="Tiers",
         head="tier",
-        columns=("precision", "coverage"),
-        systems=_names_of(report),
-        rows=tuple(
-            (tier, tuple(cell for one in systems for cell in _of_tier(one["tiers"].get(tier))))
-            for tier in dict.fromkeys(tier for one in systems for tier in one["tiers"])
-        ),
+        columns=names,
         means=(
             ("precision", "of the links of the tier, those that are exactly right"),
             ("coverage", "of the mentions of the gold, those that got a link of the tier"),
@@ -233,25 +242,17 @@ def _tiers(report: Mapping[str, Any]) -> LinkTable:
     )
 
 
-def _of_tier(row: Mapping[str, Any] | None) -> tuple[str, str]:
-    return (UNDEFINED, UNDEFINED) if row is None else (percent(row["precision"]), percent(row["coverage"]))
-
-
 def _errors(report: Mapping[str, Any]) -> LinkTable:
-    systems = report["systems"]
-    found = [one["errors"] for one in systems]
-    zero = {"wrong": 0, "among": 0}
-    return LinkTable(
+    names = ("wrong", "among")
+    nothing: Mapping[str, int] = dict.fromkeys(names, 0)
+    return _table(
+        report,
+        [(error, error) for error in _ERRORS if any(error in one["errors"] for one in report["systems"])],
+        lambda one, error: (f"{one['errors'].get(error, nothing)[name]:,}" for name in names),
         anchor="errors",
         title="What goes wrong?",
         head="answers that are wrong",
-        columns=("wrong", "among"),
-        systems=_names_of(report),
-        rows=tuple(
-            (error, tuple(f"{errors.get(error, zero)[part]:,}" for errors in found for part in ("wrong", "among")))
-            for error in _ERRORS
-            if any(error in errors for errors in found)
-        ),
+        columns=names,
         means=(*_ERRORS.items(), ("among", "of these, those whose concepts of the gold are among the candidates")),
     )
 
@@ -284,10 +285,6 @@ def _difference(value: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 def _value(row: Mapping[str, Any], name: str) -> str:
     return percent(row[name]["value"])
-
-
-def _names_of(report: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(one["name"] for one in report["systems"])
 
 
 def _header(table: LinkTable) -> list[str]:

@@ -33,6 +33,7 @@ FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
 _BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
     {"loss": "left-out-in-reading", "repair": "repaired-in-reading", "note": "noted-in-reading"}
 )
+CODES: Final = frozenset({*FINDINGS.values(), "changed-in-reading", *_BY_KIND.values()})
 
 
 def finding_of(kind: str, code: str) -> str:
