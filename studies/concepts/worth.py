@@ -10,7 +10,7 @@ import numpy as np
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.evaluation.uncertainty.intervals import drawn_documents, interval_of, weights_of
+from fascicle.evaluation.uncertainty.intervals import drawn_weights, interval_of
 from fascicle.verbs.tasks.link_cases import concepts_of
 
 RESAMPLES: Final = 1000
@@ -61,7 +61,7 @@ def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, A
     for one in said:
         answers[one.document].add(one.curie)
     counts = np.array([(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64)
-    drawn = [_rates(weights_of(draws) @ counts) for draws in drawn_documents(len(gold), resamples=RESAMPLES, seed=0)]
+    drawn = [_rates(weights @ counts) for weights in drawn_weights(len(gold), resamples=RESAMPLES, seed=0)]
     spread, now = np.concatenate(drawn, axis=1), _rates(counts.sum(axis=0))
     return {
         "gold": int(counts[:, 2].sum()),

@@ -152,7 +152,7 @@ def test_the_interval_of_kappa_is_that_of_drawn_documents() -> None:
 def test_mentions_without_words_are_counted() -> None:
     document = Document(id="1", text="a  b", words=((0, 1), (3, 4)))
     found = agreement([document], {"1": one(((1, 2),))}, {"1": one(((0, 1),))})
-    assert found.wordless == 1
+    assert found.wordless_mentions == 1
     assert (found.all_mentions.first, found.any_mark.first) == (1, 0)
 
 

@@ -253,9 +253,9 @@ def _notes(found: Agreement, unit: str) -> list[str]:
         "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
-    if found.wordless:
+    if found.wordless_mentions:
         said.append(
-            f"{counted(found.wordless, 'mention touches', 'mentions touch')} no word; they count among the "
+            f"{counted(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; they count among the "
             "mentions only."
         )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]

@@ -13,9 +13,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.doctor import fingerprints
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES
 from fascicle.evaluation.doctor.checks.table import checks
-from fascicle.evaluation.doctor.copies import fingerprints
 from fascicle.evaluation.doctor.examine import Examination
 
 Examine = Callable[..., Examination]

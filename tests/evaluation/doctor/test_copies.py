@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.evaluation.doctor.copies.leaks import exclusions
 from fascicle.evaluation.doctor.examine import Examination
+from fascicle.evaluation.doctor.leaks import exclusions
 from fascicle.formats.exclusions import Exclusion
 from fascicle.formats.predictions import text_hash
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.evaluation.doctor.copies.fingerprints import Hashes, NearIndex, digest, normal_words, shingles
+from fascicle.evaluation.doctor.fingerprints import Hashes, NearIndex, digest, normal_words, shingles
 
 _SETS = st.lists(st.frozensets(st.integers(0, 12), max_size=10), max_size=12)
 _THRESHOLDS = st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(7, 10), Fraction(4, 5), Fraction(1)])

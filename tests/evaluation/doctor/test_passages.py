@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.evaluation.doctor.copies import fingerprints
-from fascicle.evaluation.doctor.copies.fingerprints import ANCHOR, Passages
+from fascicle.evaluation.doctor import fingerprints
+from fascicle.evaluation.doctor.fingerprints import ANCHOR, Passages
 
 # Few letters and pieces that repeat, so that beginnings are shared and hits overlap.
 _PIECES = st.lists(st.sampled_from(["ab", "aab", "b", "a" * 20, "é", "𝛼"]), min_size=1, max_size=8).map("".join)

@@ -15,7 +15,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.spans import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
-from fascicle.evaluation.doctor.reach import Reach, Row, lost_together, most_disjoint, reach_of
+from fascicle.evaluation.doctor.checks.relations import Reach, Row, lost_together, most_disjoint, reach_of
 from fascicle.runtime.decoding.kinds import limits_of
 from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.runtime.places import find_model

@@ -9,8 +9,8 @@ import sys
 SCRIPT = """
 import random
 from fractions import Fraction
-from fascicle.evaluation.doctor.copies.fingerprints import normal_words, shingles
-from fascicle.evaluation.doctor.copies.fingerprints import NearIndex
+from fascicle.evaluation.doctor.fingerprints import normal_words, shingles
+from fascicle.evaluation.doctor.fingerprints import NearIndex
 
 chance = random.Random(0)
 texts = [" ".join(chance.choices(["one", "two", "three", "four"], k=10)) for _ in range(80)]

@@ -8,7 +8,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.copies.leaks import Screen
+from fascicle.evaluation.doctor.leaks import Screen
 from fascicle.evaluation.doctor.parts import Given, Part
 from fascicle.formats.files import ORIGINAL_ID
 

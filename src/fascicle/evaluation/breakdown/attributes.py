@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -137,7 +137,7 @@ def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Attribute:
     """One of the things that are measured.
 
@@ -151,6 +151,7 @@ class Attribute:
 
     title: str
     ranges: Ranges
+    _: KW_ONLY
     means: str
     paper: bool = False
     needs_training: bool = False
@@ -164,56 +165,46 @@ class Attribute:
 ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
     {
         "length": Attribute(
-            title="mention length",
-            ranges=whole_ranges(1, 2, 3, 5),
-            means="words that the mention touches",
-            paper=True,
+            "mention length", whole_ranges(1, 2, 3, 5), means="words that the mention touches", paper=True
         ),
-        "text_length": Attribute(
-            title="text length",
-            ranges=whole_ranges(1, 8, 17, 32),
-            means="words of the text",
-            paper=True,
-        ),
+        "text_length": Attribute("text length", whole_ranges(1, 8, 17, 32), means="words of the text", paper=True),
         "label_consistency": Attribute(
-            title="label consistency",
-            ranges=real_ranges(0, 0.1, 0.5, 0.9, 1),
+            "label consistency",
+            real_ranges(0, 0.1, 0.5, 0.9, 1),
             means="share of the words of all occurrences of its string in training that lie in mentions of its type",
             paper=True,
             needs_training=True,
         ),
         # The paper ends at 1, which nested mentions can exceed.
         "entity_density": Attribute(
-            title="entity density (mentions)",
-            ranges=real_ranges(0, 0.01, 0.025, 0.05, math.inf),
+            "entity density (mentions)",
+            real_ranges(0, 0.01, 0.025, 0.05, math.inf),
             means="gold mentions of the text for each of its words",
             paper=True,
         ),
         "token_density": Attribute(
-            title="entity density (words)",
-            ranges=real_ranges(0, 0.05, 0.15, 0.3, 1),
+            "entity density (words)",
+            real_ranges(0, 0.05, 0.15, 0.3, 1),
             means="share of the words of the text that a gold mention touches",
         ),
         "unknown_words": Attribute(
-            title="unknown words",
-            ranges=real_ranges(0, 0, 0.1, 0.25, 1),
+            "unknown words",
+            real_ranges(0, 0, 0.1, 0.25, 1),
             means="share of the words of the text that training does not have, case included",
             needs_training=True,
         ),
         "training_frequency": Attribute(
-            title="training frequency",
-            ranges=whole_ranges(0, 1, 3, 11),
+            "training frequency",
+            whole_ranges(0, 1, 3, 11),
             means="training mentions of its string, of whatever type",
             needs_training=True,
         ),
         "nesting_depth": Attribute(
-            title="nesting depth",
-            ranges=whole_ranges(0, 1, 2),
-            means="gold mentions that it lies properly inside of",
+            "nesting depth", whole_ranges(0, 1, 2), means="gold mentions that it lies properly inside of"
         ),
         "place": Attribute(
-            title="place in the document",
-            ranges=real_ranges(0, 0.25, 0.5, 0.75, 1),
+            "place in the document",
+            real_ranges(0, 0.25, 0.5, 0.75, 1),
             means="share of the characters of the document that stand before it",
         ),
     }

@@ -87,7 +87,7 @@ def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_mos
             if a != b and words:
                 key = (side, "added" if a < b else "left out", words)
                 counts.setdefault(key, Counter())[said.type] += 1
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"side": side, "change": change, "words": words, "count": types.total(), "types": dict(sorted(types.items()))}
         for (side, change, words), types in counts.items()
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -123,31 +123,28 @@ def lexicon(documents: Iterable[Document]) -> Lexicon:
         documents: with gold mentions.
     """
     layouts = [Layout(document, unit="document") for document in documents]
-    gold = [list({(m.type, m.spans): m for m in layout.document.layer(GOLD)}.values()) for layout in layouts]
-    frequency = Counter(layout.surface(m.spans) for layout, part in zip(layouts, gold, strict=True) for m in part)
+    gold = [(one, {(m.type, m.spans): m for m in one.document.layer(GOLD)}.values()) for one in layouts]
+    frequency = Counter(layout.surface(m.spans) for layout, mentions in gold for m in mentions)
     frequency.pop((), None)  # mentions that touch no word
     return Lexicon(
         documents=len(layouts),
-        mentions=sum(map(len, gold)),
+        mentions=sum(len(mentions) for _, mentions in gold),
         vocabulary=frozenset(word for layout in layouts for word in layout.words),
         frequency=dict(frequency),
-        consistency=_consistency(layouts, gold, frequency.keys()),
-        surfaces=frozenset(
-            (m.text_in(layout.document.text), m.type) for layout, part in zip(layouts, gold, strict=True) for m in part
-        ),
+        consistency=_consistency(gold, frequency.keys()),
+        surfaces=frozenset((m.text_in(one.document.text), m.type) for one, mentions in gold for m in mentions),
     )
 
 
 def _consistency(
-    layouts: list[Layout], gold: list[list[Mention]], surfaces: Iterable[Surface]
+    gold: Iterable[tuple[Layout, Collection[Mention]]], known: Set[Surface]
 ) -> dict[tuple[Surface, str], float]:
     lengths: dict[str, set[int]] = {}
-    known = set(surfaces)
     for surface in known:
         lengths.setdefault(surface[0], set()).add(len(surface))
     total: Counter[Surface] = Counter()
     covered: Counter[tuple[Surface, str]] = Counter()
-    for layout, mentions in zip(layouts, gold, strict=True):
+    for layout, mentions in gold:
         types: dict[int, set[str]] = {}
         for mention in mentions:
             for at in layout.touched(mention.spans):
@@ -161,7 +158,7 @@ def _consistency(
 
 
 def _occurrences(
-    layout: Layout, mentions: list[Mention], lengths: Mapping[str, set[int]], known: set[Surface]
+    layout: Layout, mentions: Iterable[Mention], lengths: Mapping[str, set[int]], known: Set[Surface]
 ) -> Iterator[tuple[Surface, range | tuple[int, ...]]]:
     """Yields where the strings of training mentions occur; one in pieces occurs only where it is annotated."""
     words = layout.lower

@@ -11,6 +11,7 @@ recall of the curve ends where the file ends.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -80,11 +81,10 @@ def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterab
     right: list[bool] = []
     types: list[str] = []
     bare: list[tuple[str, Mention]] = []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for identifier, mentions in gold.items():
         true = identities(identifier, mentions)
-        for _, type_, _ in true:
-            counts[type_] = counts.get(type_, 0) + 1
+        counts.update(type_ for _, type_, _ in true)
         for mention in distinct(predicted.get(identifier, ())):
             if mention.score is None:
                 bare.append((identifier, mention))
@@ -174,11 +174,10 @@ def expected_calibration_error(bins: Iterable[Bin]) -> float | None:
 
     It depends on the bins: compare only numbers over the same ones.
     """
-    filled = [one for one in bins if one.mean_score is not None and one.precision is not None]
-    total = sum(one.count for one in filled)
-    if not total:
-        return None
-    return sum(one.count * abs(float(one.mean_score or 0) - float(one.precision or 0)) for one in filled) / total
+    known = [(one.count, one.mean_score, one.precision) for one in bins]
+    filled = [(n, abs(score - right)) for n, score, right in known if score is not None and right is not None]
+    total = sum(n for n, _ in filled)
+    return sum(n * distance for n, distance in filled) / total if total else None
 
 
 def brier_score(scores: Floats, right: Bools) -> float | None:

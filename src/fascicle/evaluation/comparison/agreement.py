@@ -31,7 +31,7 @@ from fascicle.core.document import Document, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
-from fascicle.evaluation.uncertainty.intervals import drawn_documents, percentiles, shares, weights_of
+from fascicle.evaluation.uncertainty.intervals import drawn_weights, percentiles, shares
 
 Label = frozenset[str]
 NO_MENTION: Final = "neither side has such a mention"
@@ -65,8 +65,7 @@ class Number:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, ready for JSON."""
-        numbers = {"value": self.value, "low": self.low, "high": self.high}
-        return numbers | ({"undefined": self.undefined} if self.undefined else {})
+        return {name: value for name, value in vars(self).items() if name != "undefined" or value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +102,7 @@ class Agreement:
         marks: type -> words that a mention of it touches.
         any_mark: words that any mention touches.
         kappas: a subset of the words, see `SUBSETS`, -> number of these, and kappa of their labels.
-        wordless: mentions of both sides that touch no word.
+        wordless_mentions: mentions of both sides that touch no word.
         level: of the intervals.
         resamples: draws of documents.
         seed: of these draws.
@@ -116,25 +115,19 @@ class Agreement:
     marks: Mapping[str, Row]
     any_mark: Row
     kappas: Mapping[str, tuple[int, Number]]
-    wordless: int
+    wordless_mentions: int
     level: float
     resamples: int
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields, ready for JSON."""
-        return {
-            "documents": self.documents,
-            "words": self.words,
+        return vars(self) | {
             "mentions": {name: row.as_dict() for name, row in self.mentions.items()},
             "all_mentions": self.all_mentions.as_dict(),
             "marks": {name: row.as_dict() for name, row in self.marks.items()},
             "any_mark": self.any_mark.as_dict(),
             "kappas": {name: {"words": count} | number.as_dict() for name, (count, number) in self.kappas.items()},
-            "wordless_mentions": self.wordless,
-            "level": self.level,
-            "resamples": self.resamples,
-            "seed": self.seed,
         }
 
 
@@ -192,7 +185,7 @@ def agreement(
         marks={name: row("marks", name) for name in types},
         any_mark=row("marks", None),
         kappas={name: (sums["subset", name][0], numbers["subset", name]) for name in SUBSETS},
-        wordless=sum(
+        wordless_mentions=sum(
             not layout.touched(mention.spans)
             for layout, pair in zip(layouts, sides, strict=True)
             for side in pair
@@ -333,7 +326,7 @@ def _numbers(
     cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
     if len(counts) > 1:
-        parts += [weights_of(draws) @ counts for draws in drawn_documents(len(counts), resamples=resamples, seed=seed)]
+        parts += [weights @ counts for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)]
     sums = np.split(np.concatenate(parts), cuts, axis=1)  # the first row is that of the documents as they are
     return {
         key: _number(one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level)

@@ -17,7 +17,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.comparing import LEVEL, Cells, Comparison, Measured, drawn_rates, measured
-from fascicle.evaluation.scoring.scores import Counts
+from fascicle.evaluation.scoring.scores import Counts, Rates
 from fascicle.evaluation.uncertainty.intervals import MEASURES, Interval, interval_of
 from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
 
@@ -27,8 +27,8 @@ _AT_ONCE = 512  # combinations; bounds the memory of a product
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """One combination.
+class Candidate(Rates):
+    """One combination, with precision, recall and F1 on the gold.
 
     Attributes:
         members: indices of its systems, ascending.
@@ -43,21 +43,6 @@ class Candidate:
     counts: Counts
     f1_interval: tuple[float, float]
     repeats: bool = False
-
-    @property
-    def precision(self) -> float:
-        """On the gold."""
-        return self.counts.rates().precision
-
-    @property
-    def recall(self) -> float:
-        """On the gold."""
-        return self.counts.rates().recall
-
-    @property
-    def f1(self) -> float:
-        """On the gold."""
-        return self.counts.rates().f1
 
 
 def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
@@ -87,7 +72,8 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
         counts = [cells.counts(kept) for kept in chosen.T]
         ends = _ends([one.rates().f1 for one in counts], drawn_rates(cells, drawn, chosen)[2])
         for at, (place, members, rule) in enumerate(block):
-            candidate = Candidate(members=members, rule=rule, counts=counts[at], f1_interval=ends[at])
+            rates = vars(counts[at].rates())
+            candidate = Candidate(members=members, rule=rule, counts=counts[at], f1_interval=ends[at], **rates)
             found.append((place, np.packbits(chosen[:, at]).tobytes(), candidate))
     return _ordered(found, cells.systems)
 

@@ -14,8 +14,8 @@ from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES, Check, CheckSettings, Corpus, Detail, Hit, Severity
 from fascicle.evaluation.doctor.checks.reading import Lines
 from fascicle.evaluation.doctor.checks.table import checks
-from fascicle.evaluation.doctor.copies.copies import find_copies
-from fascicle.evaluation.doctor.copies.leaks import exclusions
+from fascicle.evaluation.doctor.copies import find_copies
+from fascicle.evaluation.doctor.leaks import exclusions
 from fascicle.evaluation.doctor.parts import Given, Item, load
 from fascicle.formats.exclusions import Exclusion
 
@@ -112,9 +112,7 @@ def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
 def _example(hit: Hit, lines: Lines) -> Example:
     item = hit.item
     if item is None:
-        return Example(
-            part=hit.counted_under, file=hit.path, line=None, document="", spans=(), text="", message=hit.message
-        )
+        return Example(part=hit.counted_under, file=hit.path, message=hit.message)
     text = " ... ".join(item.text[start:end] for start, end in hit.spans or ((0, _TEXT + 1),))
     return Example(
         part=item.part.name,
@@ -163,10 +161,10 @@ class Example:
 
     part: str
     file: str
-    line: int | None
-    document: str
-    spans: Fragments
-    text: str
+    line: int | None = None
+    document: str = ""
+    spans: Fragments = ()
+    text: str = ""
     message: str
 
 

@@ -21,10 +21,9 @@ from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     Interval,
     difference_of,
-    drawn_documents,
+    drawn_weights,
     interval_of,
     shares,
-    weights_of,
 )
 from fascicle.evaluation.uncertainty.significance import swapped
 
@@ -274,7 +273,7 @@ def rates(sums: Ints | Floats) -> Floats:
 def _weights(scores: LinkScores, *, resamples: int, seed: int) -> Iterator[Floats]:
     if not scores.documents:
         raise InputError("links of no document were given; an interval needs at least one")
-    return (weights_of(draws) for draws in drawn_documents(len(scores.documents), resamples=resamples, seed=seed))
+    return drawn_weights(len(scores.documents), resamples=resamples, seed=seed)
 
 
 Where = Literal["matched", "missed", "spurious"]

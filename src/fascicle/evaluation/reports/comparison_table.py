@@ -195,9 +195,8 @@ def _types(comparison: Comparison, signs: Sequence[str]) -> Section:
         unique = [f"{number:,}" for number in comparison.unique_by_type[name]]
         lines = zip((*signs, "union"), (*found, counts), (*unique, ""), strict=True)
         for at, (sign, own, only) in enumerate(lines):
-            rates = own.rates()
             first = (name, f"{counts.support:,}") if at == 0 else ("", "")
-            rows.append((*first, sign, *map(percent, (rates.precision, rates.recall, rates.f1)), only))
+            rows.append((*first, sign, *map(percent, vars(own.rates()).values()), only))
     return Section(title="Types", rows=[head, *rows])
 
 

@@ -10,7 +10,7 @@ from fascicle.evaluation.report import TITLES as NUMBERS
 from fascicle.evaluation.report import Headline, left_out
 from fascicle.evaluation.scoring.inputs import Scored
 from fascicle.evaluation.scoring.rules import RULES, TITLES
-from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Figures, Scores, figures
+from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Scores, figures
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
 
 _HEADER = ("type", "P", "R", "F1", "gold", "predicted", "TP", "FP", "FN")
@@ -77,18 +77,16 @@ def systems_table(
     gold = systems[0].strict.counts.support
     said = [
         notes(systems[0].strict)[0],
-        f"There {'is' if gold == 1 else 'are'} {gold:,} gold {'mention' if gold == 1 else 'mentions'}.",
+        f"There {'is' if gold == 1 else 'are'} {counted(gold, 'gold mention')}.",
         "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
     ]
     for one in systems:
         headline = (headlines or {}).get(one.name)
         said += [f"{one.name}: {note}" for note in notes(one.strict, headline=headline, unit=unit)[1:]]
-    parts = [drawn(rows)]
-    if by_type:
-        parts.append(drawn(_types(systems)))
-    if any(UNDEFINED in row for part in (rows, _types(systems) if by_type else []) for row in part):
+    parts = [rows, *([_types(systems)] if by_type else [])]
+    if any(UNDEFINED in row for part in parts for row in part):
         said.append(_undefined(systems[0].strict))
-    return "\n\n".join([*parts, "\n".join(said)]) + "\n"
+    return "\n\n".join([*map(drawn, parts), "\n".join(said)]) + "\n"
 
 
 def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
@@ -143,18 +141,13 @@ def _types(systems: Sequence[Scored]) -> list[Sequence[str]]:
 
 def _line(name: str, counts: Counts) -> tuple[str, ...]:
     numbers = (counts.support, counts.predicted, counts.tp, counts.fp, counts.fn)
-    return (name, *_rates(figures(counts)), *(f"{number:,}" for number in numbers))
+    return (name, *map(percent, vars(figures(counts)).values()), *(f"{number:,}" for number in numbers))
 
 
 def _macro(scores: Scores) -> tuple[str, ...]:
     if not any(counts.support for counts in scores.by_type.values()):
         return ("macro", *[UNDEFINED] * 3, *[""] * 5)
-    macro = scores.macro
-    return ("macro", *map(percent, (macro.precision, macro.recall, macro.f1)), *[""] * 5)
-
-
-def _rates(found: Figures) -> tuple[str, ...]:
-    return tuple(map(percent, (found.precision, found.recall, found.f1)))
+    return ("macro", *map(percent, vars(scores.macro).values()), *[""] * 5)
 
 
 def percent(share: float | None) -> str:

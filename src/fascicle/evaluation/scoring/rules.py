@@ -113,14 +113,7 @@ _KEYS: Final[Mapping[str, Callable[[str, Fragments], tuple[str, Hashable]]]] = M
 )
 RULES: Final[tuple[RuleName, ...]] = ("strict", "start", "end", "loose", "span", "type")
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "strict": "strict",
-        "start": "start only",
-        "end": "end only",
-        "loose": "loose",
-        "span": "span only",
-        "type": "type only",
-    }
+    {rule: rule if rule in ("strict", "loose") else f"{rule} only" for rule in RULES}
 )
 
 
@@ -301,13 +294,10 @@ def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozense
 
 def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
     """Returns the spans whose characters are those of several mentions, of different types."""
-    types: dict[Fragments, set[str]] = {}
-    given: dict[Fragments, set[Fragments]] = {}
+    given: dict[Fragments, list[Mention]] = {}
     for mention in mentions:
-        characters = joined(mention.spans)
-        types.setdefault(characters, set()).add(mention.type)
-        given.setdefault(characters, set()).add(mention.spans)
-    return frozenset(spans for whole, named in types.items() if len(named) > 1 for spans in given[whole])
+        given.setdefault(joined(mention.spans), []).append(mention)
+    return frozenset(m.spans for found in given.values() if len({m.type for m in found}) > 1 for m in found)
 
 
 def subset_recall(

@@ -105,7 +105,7 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
     types = [table for name, table in _type_tables(scores).items() if scores.by_type[name].support]
     parts = [
         (*_micro(weights @ counts, scores), _macro_f1(weights, types, scores))
-        for weights in _drawn_weights(counts, resamples=resamples, seed=seed)
+        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
     ]
     micro = scores.micro
     estimates = (micro.precision, micro.recall, micro.f1, scores.macro.f1)
@@ -137,7 +137,7 @@ def bootstrap_types(
     counts = count_table(scores, resamples=resamples, level=level)
     types = {name: table for name, table in _type_tables(scores).items() if len(table[0]) > 1}
     parts: dict[str, list[Floats]] = {name: [] for name in types}
-    for weights in _drawn_weights(counts, resamples=resamples, seed=seed):
+    for weights in drawn_weights(len(counts), resamples=resamples, seed=seed):
         for name, (documents, found) in types.items():
             parts[name].append(_micro(weights[:, documents] @ found, scores)[2])
     return {
@@ -175,7 +175,7 @@ def bootstrap_difference(
     column = MEASURES.index(measure)
     parts = [
         _micro(weights @ counts, first)[column] - _micro(weights @ others, second)[column]
-        for weights in _drawn_weights(counts, resamples=resamples, seed=seed)
+        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
     ]
     estimate = getattr(first.micro, measure) - getattr(second.micro, measure)
     return difference_of(estimate, np.concatenate(parts), level=level, seed=seed)
@@ -260,15 +260,11 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[In
         yield generator.integers(0, documents, size=(min(block, resamples - start), documents), dtype=np.int64)
 
 
-def weights_of(draws: Ints) -> Floats:
-    """Counts how often each document was drawn, shape as given; products with these weights are exact sums."""
-    rows, documents = draws.shape
-    places = (draws + documents * np.arange(rows)[:, None]).ravel()
-    return np.bincount(places, minlength=rows * documents).reshape(rows, documents).astype(np.float64)
-
-
-def _drawn_weights(counts: Ints, *, resamples: int, seed: int) -> Iterator[Floats]:
-    return (weights_of(draws) for draws in drawn_documents(len(counts), resamples=resamples, seed=seed))
+def drawn_weights(documents: int, *, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document was drawn, in blocks of `drawn_documents`; products with these weights are exact sums."""
+    for draws in drawn_documents(documents, resamples=resamples, seed=seed):
+        places = (draws + documents * np.arange(len(draws))[:, None]).ravel()
+        yield np.bincount(places, minlength=draws.size).reshape(draws.shape).astype(np.float64)
 
 
 def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
@@ -299,7 +295,7 @@ def without_denominator(scores: Scores) -> float:
     return float("nan") if scores.zero_rule == "zero" else ZERO_RULES[scores.zero_rule]
 
 
-def f1_of_sums(sums: Ints, *, none: float) -> Floats:
+def f1_of_sums(sums: Ints | Floats, *, none: float) -> Floats:
     """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
     return shares(2 * tp, 2 * tp + fp + fn, none)

@@ -16,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.copies.leaks import Screen
+from fascicle.evaluation.doctor.leaks import Screen
 from fascicle.evaluation.doctor.parts import Given, Part
 from fascicle.formats.exclusions import read_exclusions, reasons_of
 from fascicle.formats.predictions import text_hash

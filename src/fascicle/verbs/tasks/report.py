@@ -11,7 +11,7 @@ from fascicle.core.document import Document
 from fascicle.errors import MissingExtraError
 from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.layout import lexicon
-from fascicle.evaluation.doctor.reach import reach_of
+from fascicle.evaluation.doctor.checks.relations import reach_of
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Fragments
-from fascicle.evaluation.doctor.copies.copies import Copies
+from fascicle.evaluation.doctor.copies import Copies
 from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
 from fascicle.settings.base import Natural, Positive
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from fascicle.core.document import Mention, overlapping_mentions
+from fascicle.core.document import GOLD, Document, Mention, overlapping_mentions
 from fascicle.core.spans import Span, fragments_contain
+from fascicle.core.stream import chunks
 from fascicle.core.wording import counted
 from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, hit_of, percent
 from fascicle.evaluation.doctor.parts import SPLITS, Item, Part
+from fascicle.evaluation.scoring.scores import NO_GOLD
+from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.settings.folders.manifest import Manifest
+from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.reading import read_documents
@@ -200,9 +206,6 @@ def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
     return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
 
 
-_AT_ONCE: Final = 256  # documents
-
-
 def unreachable(corpus: Corpus) -> Found:
     """Finds mentions that no head over these units with this width can return."""
     settings = corpus.settings
@@ -213,13 +216,11 @@ def unreachable(corpus: Corpus) -> Found:
     limits = Limits(nested=True, separates=True, width=settings.width)
     reasons: Counter[str] = Counter()
     annotated = [item for item in corpus.items if item.mentions]
-    for start in range(0, len(annotated), _AT_ONCE):
-        items = annotated[start : start + _AT_ONCE]
-        read = read_documents([item.document() for item in items], tokenizer, reading=reading, level=settings.level)
-        for item, pieces, windows in zip(items, read.pieces, read.windows, strict=True):
-            for mention, reason in _lost(item.mentions, pieces, windows, limits):
-                reasons[reason] += 1
-                yield hit_of(item, mention, reason)
+    bare = (item.document() for item in annotated)
+    for item, (_, pieces, windows) in zip(annotated, _read(bare, tokenizer, reading, settings.level), strict=True):
+        for mention, reason in _lost(item.mentions, pieces, windows, limits):
+            reasons[reason] += 1
+            yield hit_of(item, mention, reason)
     total = sum(len(item.mentions) for item in corpus.items)
     if reasons:
         lost = reasons.total()
@@ -232,6 +233,14 @@ def tokenizer_file(path: Path) -> Path:
     return path / "tokenizer.json" if path.is_dir() else path
 
 
+def _read(
+    documents: Iterable[Document], tokenizer: PieceTokenizer, reading: ReadingSettings, level: Level
+) -> Iterator[tuple[Document, Pieces, list[Window]]]:
+    for chunk in chunks(documents):
+        read = read_documents(chunk, tokenizer, reading=reading, level=level)
+        yield from zip(chunk, read.pieces, read.windows, strict=True)
+
+
 def _lost(
     mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], limits: Limits
 ) -> Iterator[tuple[Mention, str]]:
@@ -241,3 +250,138 @@ def _lost(
     for mention in mentions:  # one by one: which it is, and never because of another mention
         lost = align([mention], pieces, windows, types=types, limits=limits).lost
         yield from ((mention, reason) for reason in lost)
+
+
+_OTHER_TYPE: Final = "other-type"
+_MEANS: Final[Mapping[str, str]] = {**REASONS, _OTHER_TYPE: "has a type that the model does not know"}
+
+Row = tuple[int, int, int]
+"""First unit, one past the last, and number of the type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Share of the gold that models of a kind can find.
+
+    Attributes:
+        model: name of the one that was looked at.
+        family: of its answering head.
+        mentions: of the gold.
+        reasons: why mentions cannot be found -> how many.
+    """
+
+    model: str
+    family: str
+    mentions: int
+    reasons: Mapping[str, int]
+
+    @property
+    def ceiling(self) -> float | None:
+        """The highest strict recall that there can be; ``None`` without gold."""
+        return 1.0 - sum(self.reasons.values()) / self.mentions if self.mentions else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, ready for JSON."""
+        value: dict[str, Any] = {
+            "model": self.model,
+            "family": self.family,
+            "gold": self.mentions,
+            "unreachable": sum(self.reasons.values()),
+            "reasons": {name: {"count": n, "means": _MEANS[name]} for name, n in self.reasons.items()},
+            "recall_ceiling": self.ceiling,
+        }
+        return value | ({"undefined": {"recall_ceiling": NO_GOLD}} if self.ceiling is None else {})
+
+
+def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> Reach:
+    """Counts the gold mentions that no model of this kind can find.
+
+    Args:
+        documents: with gold.
+        manifest: of a model, for its types, head and way of reading.
+        tokenizer: of the model.
+    """
+    head = manifest.answering
+    limits = limits_of(head)
+    reasons: Counter[str] = Counter()
+    for document, pieces, windows in _read(documents, tokenizer, manifest.reading, head.level):
+        gold = document.layer(GOLD)
+        known = [mention for mention in gold if mention.type in manifest.types]
+        reasons[_OTHER_TYPE] += len(gold) - len(known)
+        rows, lost = _alone(known, pieces, windows, types=manifest.types, limits=limits)
+        reasons.update(lost)
+        reasons.update(lost_together(rows, [window.segment for window in windows], limits))
+    total = sum(len(document.layer(GOLD)) for document in documents)
+    found = {reason: count for reason, count in reasons.most_common() if count}
+    return Reach(model=manifest.name, family=head.family, mentions=total, reasons=found)
+
+
+def _alone(
+    mentions: Sequence[Mention],
+    pieces: Pieces,
+    windows: Sequence[Window],
+    *,
+    types: Sequence[str],
+    limits: Limits,
+) -> tuple[list[Row], Counter[str]]:
+    """Returns the mentions that can be returned if there is no other, in units; and why the rest cannot."""
+    free = Limits(nested=True, width=limits.width, pieces=limits.pieces, pairs=True, breakers=limits.breakers)
+    rows: list[Row] = []
+    lost: Counter[str] = Counter()
+    together = align(mentions, pieces, windows, types=types, limits=free)
+    if not together.lost:
+        return [(a, b, kind) for a, b, kind in together.spans.tolist()], lost
+    for mention in mentions:
+        alone = align([mention], pieces, windows, types=types, limits=free)
+        lost.update(alone.lost)
+        rows += [] if alone.lost else [(a, b, kind) for a, b, kind in alone.spans.tolist()]
+    return rows, lost
+
+
+def lost_together(rows: Iterable[Row], segments: Iterable[tuple[int, int]], limits: Limits) -> Counter[str]:
+    """Counts the mentions that cannot be returned together with the others, by reason.
+
+    Args:
+        rows: distinct mentions that a head can return alone, in units.
+        segments: of the document, in units.
+        limits: of the head.
+    """
+    rows = list(rows)
+    if limits.nested:
+        ranges = len(rows) if limits.pairs or limits.across_types else len({row[:2] for row in rows})
+        return Counter({"same-span": len(rows) - ranges})
+    rivals: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        rivals[row[2] if limits.across_types else 0].append(row)
+    flat = sum(most_disjoint(group) for group in rivals.values())
+    if limits.separates:
+        return Counter({"overlapped": len(rows) - flat})
+    starts = {start for start, _ in segments}
+    apart = sum(most_disjoint(group, apart=True, breaks=starts) for group in rivals.values())
+    return Counter({"overlapped": len(rows) - flat, "touching": flat - apart})
+
+
+def most_disjoint(rows: Iterable[Row], *, apart: bool = False, breaks: Iterable[int] = ()) -> int:
+    """Returns the size of the largest choice of spans of which no two overlap.
+
+    Args:
+        rows: spans with their types.
+        apart: nor do two of one type touch.
+        breaks: units at which they may, for a sentence begins there.
+    """
+    allowed = set(breaks)
+    ends: list[int] = []  # rising, of the spans so far
+    best: list[int] = []  # the largest choice among spans that end there or before
+    last: dict[int, dict[int, int]] = defaultdict(dict)  # end -> type -> the largest choice whose last span is so
+    for start, end, kind in sorted(rows, key=lambda row: row[1]):
+        before = bisect_left(ends, start)  # of those that end earlier than this begins
+        size = best[before - 1] if before else 0
+        for other, count in last[start].items():
+            if not apart or other != kind or start in allowed:
+                size = max(size, count)
+        last[end][kind] = max(last[end].get(kind, 0), size + 1)
+        if not ends or ends[-1] < end:
+            ends.append(end)
+            best.append(best[-1] if best else 0)
+        best[-1] = max(best[-1], size + 1)
+    return best[-1] if best else 0

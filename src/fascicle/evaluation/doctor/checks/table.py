@@ -11,9 +11,9 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Final, cast
 
+from fascicle.evaluation.doctor import leaks
 from fascicle.evaluation.doctor.checks import reading, relations, texts
 from fascicle.evaluation.doctor.checks.contract import Check, Finder, Severity, each
-from fascicle.evaluation.doctor.copies import leaks
 
 _FINDERS: Final[Mapping[str, Finder]] = MappingProxyType(
     {

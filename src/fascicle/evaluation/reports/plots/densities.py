@@ -115,15 +115,18 @@ def load_densities(path: str) -> Densities:
 
 def size(data: Densities) -> tuple[float, float]:
     """Returns width and height of the sheet, in inches."""
-    across = min(_ACROSS, len(data.panels))
-    down = -(-len(data.panels) // _ACROSS)
+    down, across = _shape(data)
     return max(4.8, 2.6 * across), 0.6 + 3.8 * down
+
+
+def _shape(data: Densities) -> tuple[int, int]:
+    """Returns the rows and columns of panels."""
+    return -(-len(data.panels) // _ACROSS), min(_ACROSS, len(data.panels))
 
 
 def draw_densities(figure: Figure, data: Densities) -> None:
     """Draws each panel twice: whole, and below it the lowest tenth, where the groups overlap."""
-    across = min(_ACROSS, len(data.panels))
-    down = -(-len(data.panels) // across)
+    down, across = _shape(data)
     grid = figure.subplots(2 * down, across, squeeze=False)
     for place in range(down * across):
         row, column = divmod(place, across)
@@ -151,11 +154,6 @@ def _panel(axes: Axes, panel: Panel, groups: list[str]) -> None:
         look = style(number)
         heights = panel.density(name) if name in panel.counts else np.zeros(len(panel.edges) - 1)
         axes.stairs(heights, panel.edges, color=look.colour, linestyle=look.line, linewidth=1.4, label=name)
-        shade: dict[str, Any] = {
-            "facecolor": look.colour,
-            "edgecolor": look.colour,
-            "hatch": look.hatch,
-            "linewidth": 0,
-        }
-        axes.stairs(heights, panel.edges, fill=True, alpha=0.25, **shade)
+        shade: dict[str, Any] = {"facecolor": look.colour, "edgecolor": look.colour, "hatch": look.hatch}
+        axes.stairs(heights, panel.edges, fill=True, alpha=0.25, linewidth=0, **shade)
     axes.set_xlim(panel.edges[0], panel.edges[-1])

@@ -12,8 +12,8 @@ from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Detail, Finder, Found, Hit
-from fascicle.evaluation.doctor.copies.copies import Foreign, Group, Kind, Relation, Search
-from fascicle.evaluation.doctor.copies.fingerprints import normal_words
+from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
+from fascicle.evaluation.doctor.fingerprints import normal_words
 from fascicle.evaluation.doctor.parts import Given, Item, Part, load
 from fascicle.formats.exclusions import Exclusion
 from fascicle.formats.files import ORIGINAL_ID

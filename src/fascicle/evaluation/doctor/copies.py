@@ -2,7 +2,7 @@
 
 Three kinds of copies, each sought only where none of the former was found:
 
-* ``duplicate``: the same normal form (`fascicle.evaluation.doctor.copies.fingerprints`).
+* ``duplicate``: the same normal form (`fascicle.evaluation.doctor.fingerprints`).
 * ``near-duplicate``: shingles with a Jaccard similarity of at least the threshold.
 * ``shared-sentence``: a sentence of one document stands in another one, of another part.
 
@@ -22,7 +22,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from fascicle.core.spans import Span
-from fascicle.evaluation.doctor.copies.fingerprints import (
+from fascicle.evaluation.doctor.fingerprints import (
     ANCHOR,
     Hashes,
     NearIndex,
