@@ -28,12 +28,12 @@ def test_the_table_of_errors_adds_up_to_the_rates() -> None:
     found = mistakes(GOLD, SAID)
     table = reports.error_table(GOLD, found)
     rates = error_rates(found)
-    assert table.sum(axis=0).tolist() == [rates.boundary_errors, rates.type_errors, rates.errors, 3]
+    assert table.sum(axis=0).tolist() == [rates["boundary_errors"], rates["type_errors"], rates["errors"], 3]
     assert table[1].tolist() == [0, 0, 1, 1]
     nothing = reports.error_table(GOLD, [])
     same = reports.measures(np.array([table.sum(axis=0), nothing.sum(axis=0)]))
-    assert same[:2] == pytest.approx([100 * rates.boundary_rate, 100 * rates.type_rate])
-    assert same[2:] == pytest.approx([100 * rates.boundary_errors / 3, 100 * rates.type_errors / 3])
+    assert same[:2] == pytest.approx([100 * rates["boundary_rate"], 100 * rates["type_rate"]])
+    assert same[2:] == pytest.approx([100 * rates["boundary_errors"] / 3, 100 * rates["type_errors"] / 3])
 
 
 def test_differences_of_a_system_with_itself_are_nothing() -> None:

@@ -57,9 +57,9 @@ def test_the_errors_of_the_example() -> None:
     assert [list(line) for line in lines] == shown
     rates = error_rates(found)
     assert (
-        f"TE = {rates.type_errors}, BE = {rates.boundary_errors} and SPURIOUS = {rates.spurious} make up the "
-        f"{rates.type_errors + rates.boundary_errors + rates.spurious} FP; of the {rates.errors} errors, TE-Rate is "
-        f"{100 * (rates.type_rate or 0):.2f} and BE-Rate {100 * (rates.boundary_rate or 0):.2f}."
+        f"TE = {rates['type_errors']}, BE = {rates['boundary_errors']} and SPURIOUS = {rates['spurious']} make up the "
+        f"{rates['type_errors'] + rates['boundary_errors'] + rates['spurious']} FP; of the {rates['errors']} errors, "
+        f"TE-Rate is {100 * (rates['type_rate'] or 0):.2f} and BE-Rate {100 * (rates['boundary_rate'] or 0):.2f}."
     ) in " ".join(part.split())
 
 

@@ -336,8 +336,8 @@ def _errors(
     confused = confusions(found)
     return {
         "classes": class_table(found),
-        "rates": error_rates(found).as_dict(),
-        "rates_same_type": error_rates(found, same_type=True).as_dict(),
+        "rates": error_rates(found),
+        "rates_same_type": error_rates(found, same_type=True),
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
         "boundary_words": boundary_words(found, texts),
@@ -354,7 +354,7 @@ def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
 def _rate_differences(of: Sequence[Mistake], baseline: Sequence[Mistake]) -> dict[str, Any]:
     """Computes TE-Rate and BE-Rate of one system minus those of another: a row of *bundling-learning*, Table 7."""
     rates = [error_rates(found) for found in (of, baseline)]
-    pair = ({"type_rate": one.type_rate, "boundary_rate": one.boundary_rate} for one in rates)
+    pair = ({name: one[name] for name in ("type_rate", "boundary_rate")} for one in rates)
     return _less(*pair, why="one of the two has no error")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.evaluation.doctor.checks.texts import control_character, invisible_character, mojibake
+from fascicle.evaluation.doctor.checks.texts import CONTROL, INVISIBLE, characters, mojibake
 from fascicle.evaluation.doctor.examine import Examination
 from fascicle.evaluation.doctor.parts import Given, Item, Part, load
 
@@ -65,16 +65,16 @@ def test_every_garbled_latin_1_text_is_found(text: str) -> None:
 
 @given(st.characters(exclude_categories=("Cs",)))
 def test_control_characters_are_those_of_unicode(character: str) -> None:
-    found = bool(list(control_character(item(f"a{character}b"))))
+    found = bool(list(characters(CONTROL)(item(f"a{character}b"))))
     assert found == (unicodedata.category(character) == "Cc" and character not in "\t\n\r")
 
 
 @pytest.mark.parametrize("character", ["\u00ad", "\u200b", "\u202e", "\ufeff", "\ue000"])
 def test_invisible_characters(character: str) -> None:
-    (hit,) = invisible_character(item(f"ab{character}c{character}"))
+    (hit,) = characters(INVISIBLE)(item(f"ab{character}c{character}"))
     assert hit.spans == ((2, 3),)
     assert hit.message.startswith(f"2 places, first U+{ord(character):04X}")
-    assert not list(invisible_character(item("a b\u00a0c\u200dd")))  # joiners are part of many scripts and emoji
+    assert not list(characters(INVISIBLE)(item("a b\u00a0c\u200dd")))  # joiners are part of many scripts and emoji
 
 
 def test_mixed_forms_need_both(examine_documents: Examine) -> None:

@@ -211,9 +211,8 @@ def _nearness(a: Fragments, b: Fragments) -> float:
     return common / (size(a) + size(b) - common)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ErrorRates:
-    """Type and boundary errors as *bundling-learning* §4.3.2 counts them, each false positive at most once.
+def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[str, Any]:
+    """Counts type and boundary errors as *bundling-learning* §4.3.2 does, each false positive at most once.
 
     The paper defines a type error as a predicted mention with the boundaries of a gold mention and another type, a
     boundary error as one that has more or fewer tokens than a gold mention, and divides their numbers by FP + FN. Three
@@ -226,51 +225,21 @@ class ErrorRates:
     * A boundary error here shares a character with a gold mention of any type, or only of its own type if
       ``same_type``.
 
-    Attributes:
-        type_errors: false positives with the spans of a gold mention of another type.
-        boundary_errors: other false positives that share a character with a gold mention.
-        spurious: the remaining false positives.
-        errors: FP + FN.
-        same_type: whether boundary errors need a gold mention of their own type.
-    """
-
-    type_errors: int
-    boundary_errors: int
-    spurious: int
-    errors: int
-    same_type: bool = False
-
-    @property
-    def type_rate(self) -> float | None:
-        """TE-Rate, from 0 to 1; ``None`` without errors."""
-        return self.type_errors / self.errors if self.errors else None
-
-    @property
-    def boundary_rate(self) -> float | None:
-        """BE-Rate, from 0 to 1; ``None`` without errors."""
-        return self.boundary_errors / self.errors if self.errors else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Counts and rates, ready for JSON."""
-        counts = {name: count for name, count in vars(self).items() if name != "same_type"}
-        value: dict[str, Any] = {**counts, "type_rate": self.type_rate, "boundary_rate": self.boundary_rate}
-        return value if self.errors else value | {"undefined": "there is no error"}
-
-
-def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> ErrorRates:
-    """Counts type and boundary errors.
-
     Args:
         found: all mistakes of a system.
         same_type: a false positive that only touches gold mentions of other types is spurious.
+
+    Returns:
+        Ready for JSON: ``"type_errors"``, false positives with the spans of a gold mention of another type;
+        ``"boundary_errors"``, others that share a character with a gold mention; ``"spurious"``, the remaining ones;
+        ``"errors"``, FP + FN; ``"type_rate"`` and ``"boundary_rate"``, TE-Rate and BE-Rate from 0 to 1, or ``None``
+        without errors, with the reason under ``"undefined"``.
     """
     kinds = Counter((mistake.side, mistake.kind) for mistake in found)
-    wrong = {kind: count for (side, kind), count in kinds.items() if side == "fp"}
-    alone = wrong.get("spurious", 0) + (wrong.get("boundary-and-type", 0) if same_type else 0)
-    return ErrorRates(
-        type_errors=wrong.get("type", 0),
-        boundary_errors=sum(wrong.values()) - wrong.get("type", 0) - alone,
-        spurious=alone,
-        errors=kinds.total(),
-        same_type=same_type,
-    )
+    wrong = Counter({kind: count for (side, kind), count in kinds.items() if side == "fp"})
+    alone = wrong["spurious"] + (wrong["boundary-and-type"] if same_type else 0)
+    typed, bounded, errors = wrong["type"], wrong.total() - wrong["type"] - alone, kinds.total()
+    value: dict[str, Any] = {"type_errors": typed, "boundary_errors": bounded, "spurious": alone, "errors": errors}
+    if not errors:
+        return value | {"type_rate": None, "boundary_rate": None, "undefined": "there is no error"}
+    return value | {"type_rate": typed / errors, "boundary_rate": bounded / errors}

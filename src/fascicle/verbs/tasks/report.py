@@ -126,5 +126,5 @@ def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[d
         manifest = read_manifest(folder)
         check_files(folder, manifest)
         tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-        parts.append(reach_of(documents, manifest, tokenizer).as_dict())
+        parts.append(reach_of(documents, manifest, tokenizer))
     return parts

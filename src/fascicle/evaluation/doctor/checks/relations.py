@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -259,41 +258,7 @@ Row = tuple[int, int, int]
 """First unit, one past the last, and number of the type."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reach:
-    """Share of the gold that models of a kind can find.
-
-    Attributes:
-        model: name of the one that was looked at.
-        family: of its answering head.
-        mentions: of the gold.
-        reasons: why mentions cannot be found -> how many.
-    """
-
-    model: str
-    family: str
-    mentions: int
-    reasons: Mapping[str, int]
-
-    @property
-    def ceiling(self) -> float | None:
-        """The highest strict recall that there can be; ``None`` without gold."""
-        return 1.0 - sum(self.reasons.values()) / self.mentions if self.mentions else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the fields, ready for JSON."""
-        value: dict[str, Any] = {
-            "model": self.model,
-            "family": self.family,
-            "gold": self.mentions,
-            "unreachable": sum(self.reasons.values()),
-            "reasons": {name: {"count": n, "means": _MEANS[name]} for name, n in self.reasons.items()},
-            "recall_ceiling": self.ceiling,
-        }
-        return value | ({"undefined": {"recall_ceiling": NO_GOLD}} if self.ceiling is None else {})
-
-
-def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> Reach:
+def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> dict[str, Any]:
     """Counts the gold mentions that no model of this kind can find.
 
     Args:
@@ -311,9 +276,16 @@ def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: Piece
         rows, lost = _alone(known, pieces, windows, types=manifest.types, limits=limits)
         reasons.update(lost)
         reasons.update(lost_together(rows, [window.segment for window in windows], limits))
-    total = sum(len(document.layer(GOLD)) for document in documents)
-    found = {reason: count for reason, count in reasons.most_common() if count}
-    return Reach(model=manifest.name, family=head.family, mentions=total, reasons=found)
+    total, lost_count = sum(len(document.layer(GOLD)) for document in documents), reasons.total()
+    value = {
+        "model": manifest.name,
+        "family": head.family,
+        "gold": total,
+        "unreachable": lost_count,
+        "reasons": {name: {"count": n, "means": _MEANS[name]} for name, n in reasons.most_common() if n},
+        "recall_ceiling": 1.0 - lost_count / total if total else None,
+    }
+    return value if total else value | {"undefined": {"recall_ceiling": NO_GOLD}}
 
 
 def _alone(
