@@ -177,9 +177,9 @@ class Search:
         for members in self._members:
             if len(members) > 1:
                 self._same(members)
-        for pair in self.near.pairs(self._shingles, own=True):
-            self._alike.add(frozenset((pair.probe, pair.member)))
-            self._near(self._members[pair.probe], self._members[pair.member], float(pair.similarity))
+        for probe, member, similarity in self.near.pairs(self._shingles, own=True):
+            self._alike.add(frozenset((probe, member)))
+            self._near(self._members[probe], self._members[member], float(similarity))
         if len({item.part for item in self._items}) > 1:
             self._shared([(item, item.text) for item in self._items], self._class_of, {})
         self._shingles.clear()  # the index has them
@@ -210,11 +210,11 @@ class Search:
             if number >= 0:
                 for members in _by_part(self._members[number]).values():
                     self._add("duplicate", members, [foreign])
-        for pair in self.near.pairs([shingles(words) for words in worded]):
-            if pair.member != classes[pair.probe]:
-                near[pair.probe].add(pair.member)
-                for members in _by_part(self._members[pair.member]).values():
-                    self._add("near-duplicate", members, [chunk[pair.probe][0]], float(pair.similarity))
+        for probe, member, similarity in self.near.pairs([shingles(words) for words in worded]):
+            if member != classes[probe]:
+                near[probe].add(member)
+                for members in _by_part(self._members[member]).values():
+                    self._add("near-duplicate", members, [chunk[probe][0]], float(similarity))
         return classes, near
 
     def sentences(self) -> Iterator[list[tuple[Item, Span]]]:

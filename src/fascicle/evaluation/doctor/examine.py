@@ -11,7 +11,7 @@ from typing import Any, Final
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import SEVERITIES, Check, CheckSettings, Corpus, Detail, Hit, Severity
+from fascicle.evaluation.doctor.checks.contract import SEVERITIES, Check, CheckSettings, Corpus, Hit, Severity
 from fascicle.evaluation.doctor.checks.reading import Lines
 from fascicle.evaluation.doctor.checks.table import checks
 from fascicle.evaluation.doctor.copies import find_copies
@@ -89,8 +89,8 @@ def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
     details: list[str] = []
     most = corpus.settings.examples
     for found in check.find(corpus):
-        if isinstance(found, Detail):
-            details.append(found.text)
+        if isinstance(found, str):
+            details.append(found)
             continue
         counts[found.counted_under] += 1
         if len(kept[found.counted_under]) < most:

@@ -12,10 +12,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,8 +130,7 @@ _AT_ONCE: Final = 1 << 21  # elements of sets that are looked up together
 _MOST: Final = 1 << 19
 
 
-@dataclass(frozen=True, kw_only=True)
-class NearPair:
+class NearPair(NamedTuple):
     """A probe and a set of the index that are alike.
 
     Attributes:
@@ -243,7 +241,7 @@ class NearIndex:
             for member, common in zip(part.tolist(), shared.tolist(), strict=True):
                 similarity = Fraction(common, size + int(self._sizes[member]) - common)
                 if similarity >= self._threshold:
-                    yield NearPair(probe=number, member=member, similarity=similarity)
+                    yield NearPair(number, member, similarity)
 
 
 def _positions(sizes: Ints) -> Ints:

@@ -11,7 +11,7 @@ from typing import Final
 from fascicle.core.document import Document
 from fascicle.core.spans import Span
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Detail, Finder, Found, Hit
+from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Finder, Found, Hit
 from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
 from fascicle.evaluation.doctor.fingerprints import normal_words
 from fascicle.evaluation.doctor.parts import Given, Item, Part, load
@@ -42,10 +42,10 @@ def copies(kind: Kind, relation: Relation) -> Finder:
                     identical[group.where] += item.sha256 == other.sha256
                     yield hit
         if seen and relation != "in-part":
-            yield Detail(text=f"Documents that training must leave out for it: {len(left_out):,}.")
+            yield f"Documents that training must leave out for it: {len(left_out):,}."
         if kind == "duplicate" and (found := +identical):
             listed = ", ".join(f"{where} {count:,}" for where, count in found.items())
-            yield Detail(text=f"The same to the character: {listed}.")
+            yield f"The same to the character: {listed}."
 
     return find
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from fascicle.core.document import Mention
 from fascicle.core.spans import Fragments
+from fascicle.core.wording import counted
 from fascicle.evaluation.doctor.copies import Copies
 from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
 from fascicle.settings.base import Natural, Positive
@@ -70,14 +71,8 @@ class Hit:
         return self.where or (self.item.part.name if self.item is not None else self.path)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Detail:
-    """A sentence about all cases of a finding, such as their share."""
-
-    text: str
-
-
-Found = Iterator[Hit | Detail]
+Found = Iterator[Hit | str]
+"""Cases of a finding, and sentences about all of them, such as their share."""
 
 
 def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
@@ -91,9 +86,9 @@ def shown(text: str, *, most: int = 60) -> str:
     return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
 
 
-def percent(part: int, whole: int) -> str:
-    """Returns a share with one decimal; of nothing it is undefined."""
-    return f"{100 * part / whole:.1f} %" if whole else "undefined"
+def share_of(part: int, whole: int, one: str) -> str:
+    """Returns how many of some things, and their share with one decimal; of nothing it is undefined."""
+    return f"{part:,} of {counted(whole, one)} ({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
 
 
 T = TypeVar("T")
@@ -139,7 +134,7 @@ class Corpus:
         return cast(T, self._known[compute])
 
 
-Finder = Callable[[Corpus], Iterable[Hit | Detail]]
+Finder = Callable[[Corpus], Iterable[Hit | str]]
 
 
 @dataclass(frozen=True, kw_only=True)

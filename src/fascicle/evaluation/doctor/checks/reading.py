@@ -12,7 +12,7 @@ from fascicle.core.files.source import STDIN, Source, lines
 from fascicle.core.tags import split_tag
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit
+from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit
 from fascicle.evaluation.doctor.parts import Given, Item
 
 # Code of an event -> code of the finding that it belongs to; the others are found by their effect and kind.
@@ -107,7 +107,7 @@ def tag_without_begin(corpus: Corpus) -> Found:
             message = f"{counted(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
             yield Hit(path=given.path, where=given.part.name, message=message)
         mended = f"{counted(census.repairs, 'invalid sequence')} mended in reading"
-        yield Detail(text=f"{given.path}: tag scheme {census.scheme}, {mended}.")
+        yield f"{given.path}: tag scheme {census.scheme}, {mended}."
 
 
 def _stray(given: Given, items: list[Item]) -> Iterator[Hit]:

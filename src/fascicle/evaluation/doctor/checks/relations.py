@@ -18,7 +18,7 @@ from fascicle.core.document import GOLD, Document, Mention, overlapping_mentions
 from fascicle.core.spans import Span, fragments_contain
 from fascicle.core.stream import chunks
 from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, hit_of, percent
+from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, hit_of, share_of
 from fascicle.evaluation.doctor.parts import SPLITS, Item, Part
 from fascicle.evaluation.scoring.scores import NO_GOLD
 from fascicle.runtime.decoding.kinds import limits_of
@@ -198,7 +198,7 @@ def kind_not_in_train(corpus: Corpus) -> Found:
         for hit in found:
             yield Hit(item=hit.item, spans=hit.spans, message=f"{name}: {hit.message}")
         if found:
-            yield Detail(text=f"{counted(len(found), 'mention')} {name}, none in train.")
+            yield f"{counted(len(found), 'mention')} {name}, none in train."
 
 
 def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
@@ -222,9 +222,8 @@ def unreachable(corpus: Corpus) -> Found:
             yield hit_of(item, mention, reason)
     total = sum(len(item.mentions) for item in corpus.items)
     if reasons:
-        lost = reasons.total()
-        yield Detail(text=f"{lost:,} of {counted(total, 'mention')} ({percent(lost, total)}).")
-    yield from (Detail(text=f"{count:,} {reason}: {REASONS[reason]}.") for reason, count in reasons.most_common())
+        yield f"{share_of(reasons.total(), total, 'mention')}."
+    yield from (f"{count:,} {reason}: {REASONS[reason]}." for reason, count in reasons.most_common())
 
 
 def tokenizer_file(path: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import Final
 from fascicle.core.document import Mention
 from fascicle.core.spans import Span
 from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.checks.contract import Corpus, Detail, Found, Hit, percent, shown
+from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, share_of, shown
 from fascicle.evaluation.doctor.parts import Item, Part
 
 LONG_DOCUMENT: Final = 5_000  # words
@@ -42,7 +42,7 @@ def long_sentence(corpus: Corpus) -> Found:
             longest = max(longest, length)
             if length > corpus.settings.long_sentence:
                 yield Hit(item=item, spans=(span,), message=f"{counted(length, 'word')}")
-    yield Detail(text=f"The longest sentence has {counted(longest, 'word')}.")
+    yield f"The longest sentence has {counted(longest, 'word')}."
 
 
 def short_sentence(item: Item) -> Iterator[Hit]:
@@ -63,8 +63,7 @@ def open_sentence(corpus: Corpus) -> Found:
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         if found[part]:
-            share = percent(found[part], count)
-            yield Detail(text=f"{part.name}: {found[part]:,} of {counted(count, 'sentence')} ({share}).")
+            yield f"{part.name}: {share_of(found[part], count, 'sentence')}."
 
 
 def _sentences(item: Item) -> Iterator[tuple[Span, int]]:
@@ -131,7 +130,7 @@ def mixed_forms(corpus: Corpus) -> Found:
         at = _first_difference(item.text)
         yield Hit(item=item, spans=((at, at + 1),), message=f"first {_name(item.text[at])}")
     if other:
-        yield Detail(text=f"Composed characters, in NFC, are in {counted(composed, 'other document')}.")
+        yield f"Composed characters, in NFC, are in {counted(composed, 'other document')}."
 
 
 def _ungarbled(text: str) -> str:
@@ -203,7 +202,7 @@ def ambiguous_string(corpus: Corpus) -> Found:
     if found:
         touched = sum(counts.total() for _, counts in found)
         total = sum(counts.total() for counts in types.values())
-        yield Detail(text=f"{touched:,} of {counted(total, 'mention')} ({percent(touched, total)}) have such a string.")
+        yield f"{share_of(touched, total, 'mention')} have such a string."
 
 
 def unannotated_repeat(corpus: Corpus) -> Found:
@@ -213,9 +212,7 @@ def unannotated_repeat(corpus: Corpus) -> Found:
         yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
     if repeats.free:
         total = repeats.annotated.total()
-        yield Detail(
-            text=f"{counted(len(repeats.count), 'string')}; there are {counted(total, 'mention')} of one range."
-        )
+        yield f"{counted(len(repeats.count), 'string')}; there are {counted(total, 'mention')} of one range."
 
 
 def likely_missed(corpus: Corpus) -> Found:
@@ -240,11 +237,8 @@ def seen_mention(corpus: Corpus) -> Found:
             yield Hit(item=item, spans=m.spans, message=m.type)
         strings = {text for _, _, text in mentions}
         if mentions:
-            yield Detail(
-                text=f"{name}: {len(seen):,} of {counted(len(mentions), 'mention')} "
-                f"({percent(len(seen), len(mentions))}), {len(strings & known):,} of {counted(len(strings), 'string')} "
-                f"({percent(len(strings & known), len(strings))})."
-            )
+            of_strings = share_of(len(strings & known), len(strings), "string")
+            yield f"{name}: {share_of(len(seen), len(mentions), 'mention')}, {of_strings}."
 
 
 def repeats_of(corpus: Corpus) -> Repeats:
