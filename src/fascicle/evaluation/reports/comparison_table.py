@@ -11,15 +11,15 @@ from typing import Final
 
 from fascicle.core.wording import counted
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
-from fascicle.evaluation.comparison.search import Choice, Choices, Chosen
+from fascicle.evaluation.comparison.search import Candidate, Choice, Choices
 from fascicle.evaluation.reports.markdown import escaped
 from fascicle.evaluation.reports.table import aligned_rows, percent
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
-from fascicle.runtime.combination.rules import Rule
 
 SHOWN = 10  # combinations in the table; the JSON has all of them
 ALPHA = 1 - LEVEL
+_FLOORS: Final = {"precision": "recall", "recall": "precision"}  # what is as high as possible -> what has a floor
 _NUMBERS: Final = re.compile(r"[\d\s.,%+\-–()\[\]]*")
 
 
@@ -68,9 +68,10 @@ def sections_of(
     return found
 
 
-def _rule_name(rule: Rule, systems: int) -> str:
-    """Returns a rule in words: ``2 of 3`` for k of n."""
-    return f"{rule.votes} of {systems}" if rule.name == "kofn" else rule.name
+def _combined(one: Candidate, names: Sequence[str]) -> tuple[str, str]:
+    """Returns the rule of a combination in words, ``2 of 3`` for k of n, and its systems."""
+    rule = f"{one.rule.votes} of {len(one.members)}" if one.rule.name == "kofn" else one.rule.name
+    return rule, " + ".join(names[member] for member in one.members)
 
 
 def _signs(count: int) -> list[str]:
@@ -82,13 +83,7 @@ def _signs(count: int) -> list[str]:
 def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
     head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its false alarms")
     rows = [
-        (
-            f"{sign} {row.name}",
-            *_rates(row.measured),
-            *_counted(row.measured),
-            f"{row.unique_true:,}",
-            f"{row.unique_false:,}",
-        )
+        (f"{sign} {row.name}", *_measured(row.measured), f"{row.unique_true:,}", f"{row.unique_false:,}")
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
     note = (
@@ -103,7 +98,7 @@ def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
 def _together(comparison: Comparison) -> Section:
     head = ("all systems", "P", "R", "F1", "predicted", "TP", "FP", "FN")
     rows = [
-        (name, *_rates(found), *_counted(found))
+        (name, *_measured(found))
         for name, found in (("union", comparison.union), ("intersection", comparison.intersection))
     ]
     note = (
@@ -131,10 +126,10 @@ def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
             percent(pair.agreement),
             f"{pair.shared_true:,}",
             _with_ends(pair.difference, signed=True),
-            _p(pair.difference.p_value),
-            _p(pair.bootstrap_p),
-            _p(pair.randomisation_p),
-            _p(pair.randomisation_p_corrected),
+            f"{pair.difference.p_value:.4f}",
+            f"{pair.bootstrap_p:.4f}",
+            f"{pair.randomisation_p:.4f}",
+            f"{pair.randomisation_p_corrected:.4f}",
             "yes" if pair.differ() else "not shown",
         )
         for pair in comparison.pairs
@@ -213,10 +208,8 @@ def _combinations(choices: Choices, names: Sequence[str]) -> Section:
     different = [one for one in choices.candidates if not one.repeats]
     rows = [
         (
-            _rule_name(one.rule, len(one.members)),
-            " + ".join(names[member] for member in one.members),
-            percent(one.precision),
-            percent(one.recall),
+            *_combined(one, names),
+            *map(percent, (one.precision, one.recall)),
             f"{percent(one.f1)} [{percent(one.f1_interval[0])}, {percent(one.f1_interval[1])}]",
         )
         for one in different[:SHOWN]
@@ -235,13 +228,12 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
     aims: dict[str, list[str]] = {}  # command -> what it is best at
     for choice, command in zip(choices.choices, commands, strict=True):
         if choice.chosen is None:
-            what = "recall" if choice.aim == "precision" else "precision"
-            notes.append(
-                f"No combination has a {what} of at least {percent(choice.floor)}; the highest is "
-                f"{percent(choice.reachable)}."
-            )
+            least, most = percent(choice.floor), percent(choice.reachable)
+            notes.append(f"No combination has a {_FLOORS[choice.aim]} of at least {least}; the highest is {most}.")
             continue
-        rows.append((_aim(choice), *_chosen_cells(choice.chosen, names)))
+        chosen = choice.chosen
+        cells = (*_combined(chosen.candidate, names), *_measured(chosen.measured)[:3])
+        rows.append((_aim(choice), *cells, _with_ends(chosen.gain, signed=True)))
         aims.setdefault(command, []).append(_aim(choice))
     shown = [("; ".join(listed), command) for command, listed in aims.items()]
     best = choices.candidates[0]
@@ -254,39 +246,21 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
     return Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
 
 
-def _chosen_cells(chosen: Chosen, names: Sequence[str]) -> tuple[str, ...]:
-    members = chosen.candidate.members
-    return (
-        _rule_name(chosen.candidate.rule, len(members)),
-        " + ".join(names[member] for member in members),
-        *_rates(chosen.measured),
-        _with_ends(chosen.gain, signed=True),
-    )
-
-
 def _aim(choice: Choice) -> str:
-    floors = {"precision": "recall", "recall": "precision"}
-    if choice.aim not in floors:
+    if choice.aim not in _FLOORS:
         return "F1"
-    return f"{choice.aim} at {floors[choice.aim]} >= {percent(choice.floor)}"
+    return f"{choice.aim} at {_FLOORS[choice.aim]} >= {percent(choice.floor)}"
 
 
-def _rates(found: Measured) -> tuple[str, str, str]:
-    return _with_ends(found.precision), _with_ends(found.recall), _with_ends(found.f1)
-
-
-def _counted(found: Measured) -> tuple[str, str, str, str]:
-    counts = found.counts
-    return f"{counts.predicted:,}", f"{counts.tp:,}", f"{counts.fp:,}", f"{counts.fn:,}"
+def _measured(found: Measured) -> tuple[str, ...]:
+    """Returns precision, recall and F1 with their intervals, then the counts."""
+    counts = (found.counts.predicted, *vars(found.counts).values())
+    return (*map(_with_ends, (found.precision, found.recall, found.f1)), *(f"{count:,}" for count in counts))
 
 
 def _with_ends(interval: Interval, *, signed: bool = False) -> str:
     sign = "+" if signed else ""
     return f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, {100 * interval.high:{sign}.2f}]"
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}"
 
 
 def _text_lines(section: Section) -> Iterator[str]:
@@ -297,13 +271,11 @@ def _text_lines(section: Section) -> Iterator[str]:
         yield from (line.rstrip() for line in (head, *rows))
     yield from section.notes
     for what, command in section.commands:
-        yield f"{what}:"
-        yield f"  {command}"
+        yield from (f"{what}:", f"  {command}")
 
 
 def _markdown(section: Section) -> Iterator[str]:
-    yield f"## {section.title}"
-    yield ""
+    yield from (f"## {section.title}", "")
     if section.rows:
         head, *rows = section.rows
         yield _markdown_row(head)
@@ -311,11 +283,9 @@ def _markdown(section: Section) -> Iterator[str]:
         yield from map(_markdown_row, rows)
         yield ""
     for note in section.notes:
-        yield note
-        yield ""
+        yield from (note, "")
     for what, command in section.commands:
-        yield f"{what}:"
-        yield from ("", "```", command, "```", "")
+        yield from (f"{what}:", "", "```", command, "```", "")
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

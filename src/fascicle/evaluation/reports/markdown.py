@@ -133,15 +133,14 @@ def _tests(report: Report) -> list[str]:
     for one in report["differences"]:
         test, f1 = one["test"], one["f1"]
         interval, why = test["f1_interval"], test.get("undefined", {})
-        cells = (
-            [f"{100 * interval['low']:+.2f} to {100 * interval['high']:+.2f}", f"{test['p_value']:.3f}"]
-            if interval
-            else [table.because(why["f1_interval"])] * 2
-        )
-        corrected = f"{test['p_holm']:.3f}" if interval else table.because(why["p_holm"])
+        if interval:
+            ends = f"{100 * interval['low']:+.2f} to {100 * interval['high']:+.2f}"
+            cells = [ends, f"{test['p_value']:.3f}", f"{test['p_holm']:.3f}"]
+        else:
+            cells = [table.because(why[name]) for name in ("f1_interval", "p_value", "p_holm")]
         strict = f1["strict"]
         shown = UNDEFINED if strict is None else f"{100 * strict:+.2f}"
-        table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells, corrected)
+        table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells)
         remarks += [
             f"- {escaped(one['system'])}: {sentence}"
             for sentence in left_out({"difference": interval}, report["gold"]["drawn"])
@@ -311,9 +310,7 @@ def _boundary_words(errors: Errors) -> str:
 def _examples(errors: Errors) -> str:
     lines = []
     for kind, listed in errors["examples"].items():
-        lines += ["", f"#### {kind}", ""]
-        for example in listed:
-            lines.append(f"- {_example(example)}")
+        lines += ["", f"#### {kind}", "", *(f"- {_example(example)}" for example in listed)]
     return "\n".join(["### Examples, the surest first", *lines]) if lines else ""
 
 
