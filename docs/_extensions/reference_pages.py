@@ -28,7 +28,7 @@ import fascicle.evaluation.systems
 import fascicle.verbs
 import fascicle.verbs.tasks
 from fascicle.cli import build_parser
-from fascicle.evaluation.doctor.checks.table import checks
+from fascicle.evaluation.doctor.examine import checks
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.reference import (
     DISTILLATION,

@@ -30,9 +30,8 @@ import numpy as np
 
 from fascicle.core.document import Document, Mention, unique
 from fascicle.evaluation.breakdown.attributes import Ruler
-from fascicle.evaluation.breakdown.buckets import Bucketing
+from fascicle.evaluation.breakdown.buckets import Bucketing, class_table
 from fascicle.evaluation.breakdown.errors import error_rates, mistakes
-from fascicle.evaluation.breakdown.examples import class_table
 from fascicle.evaluation.breakdown.layout import Lexicon, lexicon
 from fascicle.evaluation.report import build_report
 from fascicle.evaluation.scoring.inputs import layers, score_system

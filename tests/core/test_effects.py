@@ -11,7 +11,7 @@ import pytest
 import fascicle
 from fascicle.core.effects import CODES, HARMLESS, MEANING, effect_of, event_of, is_silent
 from fascicle.evaluation.doctor.checks.reading import finding_of
-from fascicle.evaluation.doctor.checks.table import checks
+from fascicle.evaluation.doctor.examine import checks
 
 SOURCES = sorted(Path(fascicle.__file__).parent.rglob("*.py"))
 

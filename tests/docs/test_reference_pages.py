@@ -17,7 +17,7 @@ pytest.importorskip("sphinx")
 
 import fascicle
 from fascicle.cli import build_parser
-from fascicle.evaluation.doctor.checks.table import checks
+from fascicle.evaluation.doctor.examine import checks
 from fascicle.settings.heads import HEADS
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "_extensions" / "reference_pages.py"

@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.breakdown.buckets import boundary_words, class_table, confusions, examples
 from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, mistakes
-from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
 
 from .strategies import TEXT, Corpus, corpora, documents, sides
 

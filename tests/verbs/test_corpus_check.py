@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.source import Source
-from fascicle.evaluation.doctor.checks.table import checks
+from fascicle.evaluation.doctor.examine import checks
 from fascicle.formats.exclusions import read_exclusions
 
 Cli = Callable[..., Any]

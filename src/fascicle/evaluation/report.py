@@ -10,9 +10,17 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
-from fascicle.evaluation.breakdown.buckets import Bucket, Bucketing, Cutting, f1_differences
+from fascicle.evaluation.breakdown.buckets import (
+    Bucket,
+    Bucketing,
+    Cutting,
+    boundary_words,
+    class_table,
+    confusions,
+    examples,
+    f1_differences,
+)
 from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
-from fascicle.evaluation.breakdown.examples import boundary_words, class_table, confusions, examples
 from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit
 from fascicle.evaluation.calibration.fitting import fit_temperature
 from fascicle.evaluation.calibration.reliability import (

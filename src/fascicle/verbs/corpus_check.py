@@ -20,8 +20,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
 from fascicle.evaluation.doctor.checks.relations import tokenizer_file
-from fascicle.evaluation.doctor.checks.table import checks
-from fascicle.evaluation.doctor.examine import Examination, Report, examine, markdown, summary
+from fascicle.evaluation.doctor.examine import Examination, Report, checks, examine, markdown, summary
 from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions

@@ -15,8 +15,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.doctor import fingerprints
 from fascicle.evaluation.doctor.checks.contract import SEVERITIES
-from fascicle.evaluation.doctor.checks.table import checks
-from fascicle.evaluation.doctor.examine import Examination
+from fascicle.evaluation.doctor.examine import Examination, checks
 
 Examine = Callable[..., Examination]
 Parts = dict[str, dict[str, str]]

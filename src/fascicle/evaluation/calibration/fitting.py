@@ -325,9 +325,7 @@ def _kept(data: Judged, calibration: Calibration) -> Judged:
     """Returns the mentions that reach their thresholds."""
     names = sorted(set(data.types))
     least = dict(zip(names, thresholds(calibration, names).tolist(), strict=True))
-    chosen = data.scores >= np.array([least[name] for name in data.types])
-    types = tuple(name for name, keep in zip(data.types, chosen.tolist(), strict=True) if keep)
-    return Judged(scores=data.scores[chosen], right=data.right[chosen], types=types, gold=data.gold)
+    return data.kept(data.scores >= np.array([least[name] for name in data.types]))
 
 
 def _stage(name: str, data: Judged) -> Stage:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -56,13 +56,13 @@ class Judged:
 
     def of_type(self, type_: str) -> Judged:
         """Selects the mentions of one type."""
-        chosen = np.array([name == type_ for name in self.types], dtype=bool)
-        return Judged(
-            scores=self.scores[chosen],
-            right=self.right[chosen],
-            types=(type_,) * int(chosen.sum()),
-            gold={type_: self.gold.get(type_, 0)},
-        )
+        chosen = self.kept(np.array([name == type_ for name in self.types], dtype=bool))
+        return replace(chosen, gold={type_: self.gold.get(type_, 0)})
+
+    def kept(self, chosen: Bools) -> Judged:
+        """Selects mentions, ``[n]``, and keeps all of the gold."""
+        types = tuple(compress(self.types, chosen.tolist()))
+        return replace(self, scores=self.scores[chosen], right=self.right[chosen], types=types)
 
 
 def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> Judged:

@@ -1,22 +1,36 @@
-"""Examining a corpus: reading, comparing, all checks, and a report."""
+"""Examining a corpus: reading, comparing, all checks, and a report.
+
+A new check is a function over documents, an entry of ``_FINDERS``, and a row of ``checks/findings.tsv``.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
 from itertools import islice
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, cast
 
 from fascicle.core.spans import Fragments
 from fascicle.core.wording import counted
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import SEVERITIES, Check, CheckSettings, Corpus, Hit, Severity
-from fascicle.evaluation.doctor.checks.reading import Lines
-from fascicle.evaluation.doctor.checks.table import checks
+from fascicle.evaluation.doctor import leaks
+from fascicle.evaluation.doctor.checks import reading, relations, texts
+from fascicle.evaluation.doctor.checks.contract import (
+    SEVERITIES,
+    Check,
+    CheckSettings,
+    Corpus,
+    Finder,
+    Hit,
+    Severity,
+    each,
+)
 from fascicle.evaluation.doctor.copies import find_copies
-from fascicle.evaluation.doctor.leaks import exclusions
-from fascicle.evaluation.doctor.parts import Given, Item, load
+from fascicle.evaluation.doctor.parts import Given, load
 from fascicle.formats.exclusions import Exclusion
 
 _TEXT = 80  # characters of an example that are shown
@@ -67,10 +81,10 @@ def examine(
     corpus = Corpus(
         items=items, places=tuple(places), against=tuple(against), unread=unread, copies=copies, settings=settings
     )
-    lines = Lines(iter(places))
+    lines = reading.Lines(iter(places))
     wanted = [check for check in checks().values() if check.code not in skip]
     found = [finding for check in wanted if (finding := _finding(check, corpus, lines)).count]
-    excluded = exclusions(corpus)
+    excluded = leaks.exclusions(corpus)
     codes = {finding.code for finding in found}
     report = Report(
         parts=tuple(_facts(corpus)),
@@ -83,7 +97,7 @@ def examine(
     return Examination(report=report, exclusions=excluded, corpus=corpus)
 
 
-def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
+def _finding(check: Check, corpus: Corpus, lines: reading.Lines) -> Finding:
     counts: defaultdict[str, int] = defaultdict(int)
     kept: defaultdict[str, list[Hit]] = defaultdict(list)
     details: list[str] = []
@@ -109,7 +123,7 @@ def _finding(check: Check, corpus: Corpus, lines: Lines) -> Finding:
     )
 
 
-def _example(hit: Hit, lines: Lines) -> Example:
+def _example(hit: Hit, lines: reading.Lines) -> Example:
     item = hit.item
     if item is None:
         return Example(part=hit.counted_under, file=hit.path, message=hit.message)
@@ -132,14 +146,10 @@ def _facts(corpus: Corpus) -> Iterator[PartFacts]:
             role=part.role,
             files=tuple(given.path for given in corpus.places if given.part == part),
             documents=len(items),
-            sentences=_total(items, "sentences"),
-            words=_total(items, "words"),
-            mentions=_total(items, "mentions"),
+            sentences=sum(len(item.sentences) for item in items),
+            words=sum(len(item.words) for item in items),
+            mentions=sum(len(item.mentions) for item in items),
         )
-
-
-def _total(items: Sequence[Item], name: str) -> int:
-    return sum(len(getattr(item, name)) for item in items)
 
 
 SCHEMA: Final = 1
@@ -294,12 +304,9 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
 
 def _section(finding: Finding) -> Iterator[str]:
     yield from ("", f"## {finding.code}: {finding.count:,} ({finding.severity})", "", finding.means)
-    yield from finding.details
-    yield f"*Remedy:* {finding.remedy}"
+    yield from (*finding.details, f"*Remedy:* {finding.remedy}")
     if finding.examples:
-        yield ""
-    for example in finding.examples:
-        yield f"- {_shown(example)}"
+        yield from ("", *(f"- {_shown(example)}" for example in finding.examples))
 
 
 def _shown(example: Example) -> str:
@@ -330,3 +337,61 @@ def _code(text: str) -> str:
     """Formats text as code that Markdown shows unchanged; unprintable characters are escaped."""
     line = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
     return f"`` {line} ``" if "`" in line else f"`{line}`"
+
+
+_FINDERS: Final[Mapping[str, Finder]] = MappingProxyType(
+    {
+        **{code: each(reading.events(code)) for code in reading.CODES},
+        "unread-file": reading.unread,
+        "tag-without-begin": reading.tag_without_begin,
+        "other-source": each(reading.other_sources),
+        "edge-space": each(relations.edge_space),
+        "inside-word": each(relations.inside_word),
+        "across-sentences": each(relations.across_sentences),
+        "mention-at-break": relations.at_break,
+        "crossing-mentions": each(relations.crossing),
+        "touching-mentions": each(relations.touching),
+        "same-span": each(relations.same_span),
+        "nested-mention": each(relations.nested),
+        "nested-in-own-type": each(relations.nested_in_own_type),
+        "discontinuous": each(relations.discontinuous),
+        "unreachable-mention": relations.unreachable,
+        "ambiguous-string": texts.ambiguous_string,
+        "unannotated-repeat": texts.unannotated_repeat,
+        "likely-missed-mention": texts.likely_missed,
+        "seen-mention": texts.seen_mention,
+        "type-in-some-parts": relations.type_in_some_parts,
+        "kind-not-in-train": relations.kind_not_in_train,
+        **{f"{kind}-{where}": leaks.copies(kind, where) for kind in leaks.KINDS for where in leaks.RELATIONS},
+        "shared-id": leaks.shared_id,
+        "short-duplicate": leaks.short_copies,
+        "copies-not-sought": leaks.not_compared,
+        "empty-document": each(texts.empty_document),
+        "long-sentence": texts.long_sentence,
+        "long-document": each(texts.long_document),
+        "short-sentence": each(texts.short_sentence),
+        "open-sentence": texts.open_sentence,
+        "replacement-character": each(texts.characters(texts.REPLACED)),
+        "mojibake": each(texts.mojibake),
+        "control-character": each(texts.characters(texts.CONTROL)),
+        "invisible-character": each(texts.characters(texts.INVISIBLE)),
+        "mixed-normal-forms": texts.mixed_forms,
+    }
+)
+
+
+@cache
+def checks() -> Mapping[str, Check]:
+    """Returns all checks by their codes, in the order of reports; they are read at the first call."""
+    table = resources.files(__package__).joinpath("checks", "findings.tsv").read_text(encoding="utf-8")
+    found = {}
+    for line in table.splitlines()[1:]:
+        code, severity, means, remedy = line.split("\t")
+        found[code] = Check(
+            code=code,
+            severity=cast(Severity, severity),
+            means=means.format(long=texts.LONG_DOCUMENT, short=texts.SHORT_SENTENCE),
+            remedy=remedy,
+            find=_FINDERS[code],
+        )
+    return MappingProxyType(found)

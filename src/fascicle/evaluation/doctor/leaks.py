@@ -18,7 +18,8 @@ from fascicle.evaluation.doctor.parts import Given, Item, Part, load
 from fascicle.formats.exclusions import Exclusion
 from fascicle.formats.files import ORIGINAL_ID
 
-_ORDER: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
+KINDS: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
+RELATIONS: Final[tuple[Relation, ...]] = ("in-part", "across-parts", "across-corpora")
 _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever they are copies of
 
 
@@ -52,7 +53,7 @@ def copies(kind: Kind, relation: Relation) -> Finder:
 
 def short_copies(corpus: Corpus) -> Found:
     """Finds short documents with copies anywhere."""
-    for relation in ("in-part", "across-parts", "across-corpora"):
+    for relation in RELATIONS:
         yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
 
 
@@ -87,7 +88,7 @@ def exclusions(corpus: Corpus) -> list[Exclusion]:
         if (kept.path, kept.id) in found and kept.part.role not in _NEVER_LEARNED:
             continue
         for other in group.others:
-            weight = (kept.part.rank, _ORDER.index(group.kind), -group.similarity, kept.number)
+            weight = (kept.part.rank, KINDS.index(group.kind), -group.similarity, kept.number)
             key = (other.path, other.id)
             if other.part.role != "test" and (key not in found or weight < found[key][0]):
                 found[key] = weight, _row(group, kept, other)

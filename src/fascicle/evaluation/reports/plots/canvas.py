@@ -211,10 +211,8 @@ def labels(names: Sequence[str], *, kind: str) -> Labels:
 
 
 def _font() -> FT2Font:
-    try:
+    with _house():
         from matplotlib import font_manager
-    except ImportError as error:
-        raise MissingExtraError("plots", "matplotlib") from error
     return font_manager.get_font(font_manager.findfont("DejaVu Sans"))
 
 
