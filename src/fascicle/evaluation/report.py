@@ -165,7 +165,7 @@ def build_report(
         systems: scored on these documents, at least one; differences are to the first.
         training: what the training documents say; without it, what needs them is undefined, with that reason.
         settings: the usual ones by default.
-        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.reach``.
+        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.checks.relations.reach_of``.
 
     Returns:
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and

@@ -255,7 +255,11 @@ def _matrix(left: Bools, right: Bools, totals: Ints) -> tuple[tuple[int, ...], .
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cells:
-    """Distinct mentions by cell; n systems, C cells that occur, M mentions.
+    """Distinct mentions by cell: which systems predicted them, and whether they are gold.
+
+    There are n systems, M mentions, and C cells that occur, of at most 2^(n + 1) - 1. Whatever is asked about unions,
+    votes and pairs is a sum over some cells, on a bootstrap draw of documents too: so every subset of the systems under
+    every rule costs one product of two small matrices.
 
     Attributes:
         systems: names, n of them.
@@ -310,12 +314,7 @@ class Cells:
         )
 
     def drawn(self, *, resamples: int, seed: int) -> Ints:
-        """Mentions of each cell in bootstrap draws of documents, ``[resamples, C]``.
-
-        Args:
-            resamples: number of draws.
-            seed: of the random numbers; draws are those of `fascicle.evaluation.uncertainty.intervals.bootstrap_f1`.
-        """
+        """Mentions of each cell, ``[resamples, C]``, in the draws of documents that `intervals.drawn_documents` makes."""
         found = np.empty((resamples, len(self.gold)), dtype=np.int64)
         blocks = drawn_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):

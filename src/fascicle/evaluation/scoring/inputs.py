@@ -269,6 +269,10 @@ def match_by_order(
 ) -> dict[str, tuple[Mention, ...]]:
     """Moves mentions onto the documents of another file with the same words in the same order.
 
+    This is for files whose documents have no names. Two such files are about the same texts if their characters are
+    the same, white space left out: a column file joins words by blanks, whatever stood between them. So documents need
+    not be cut alike, nor texts into words.
+
     Args:
         gold: document id -> text, in the order of the file.
         texts: the same of the file with the mentions; ids and cuts between documents may be others.

@@ -321,7 +321,7 @@ IN_ONE_DOCUMENT: Final = "only one document has mentions of the type, and an int
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """Precision, recall and F1, each from 0 to 1 or ``None``.
+    """Precision, recall and F1 for a reader: from 0 to 1, or ``None`` with a reason, never a zero that looks a failure.
 
     Attributes:
         precision: ``None`` if nothing was predicted.

@@ -258,7 +258,11 @@ Row = tuple[int, int, int]
 
 
 def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> dict[str, Any]:
-    """Counts the gold mentions that no model of this kind can find.
+    """Counts the gold mentions that no model of this kind can find, by the limits that prevent it.
+
+    Each mention is first looked at alone: whether the units of the model, its windows and its width can hold it. Of
+    those that pass, a flat model can return only some that do not overlap, and IO tags only some that do not touch one
+    of their own type; what counts is the largest such choice, so that no model of the kind can find more.
 
     Args:
         documents: with gold.
