@@ -314,7 +314,7 @@ class Cells:
         )
 
     def drawn(self, *, resamples: int, seed: int) -> Ints:
-        """Mentions of each cell, ``[resamples, C]``, in the draws of documents that `intervals.drawn_documents` makes."""
+        """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.drawn_documents`."""
         found = np.empty((resamples, len(self.gold)), dtype=np.int64)
         blocks = drawn_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):
