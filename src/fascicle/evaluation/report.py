@@ -140,14 +140,12 @@ class ReportSettings:
         cutting: into which intervals attributes are cut.
         examples: of each class and side.
         resamples: draws of the bootstrap.
-        bins: of the reliability curve.
     """
 
     unit: TextUnit = "sentence"
     cutting: Cutting = "fixed"
     examples: int = 5
     resamples: int = 1000
-    bins: int = 10
 
 
 def build_report(
@@ -186,7 +184,7 @@ def build_report(
             "subsets": _subsets(documents, one, training),
             "buckets": {name: [bucket.as_dict() for bucket in row] for name, row in buckets.items()},
             "errors": _errors(wrong, by_id, at_most=chosen.examples, predicted=one.predicted),
-            "calibration": _calibration_part(gold, one.predicted, bins=chosen.bins),
+            "calibration": _calibration_part(gold, one.predicted),
         }
         for one, buckets, wrong in zip(systems, counted, found, strict=True)
     ]
@@ -240,21 +238,19 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
     return cast(ScoresPart, found)
 
 
-def _calibration_part(
-    gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]], *, bins: int = 10
-) -> Calibration:
+def _calibration_part(gold: Mapping[str, Sequence[Mention]], predicted: Mapping[str, Sequence[Mention]]) -> Calibration:
     """Returns the calibration of a system, over all and per type, or the reason for none under ``"undefined"``."""
     try:
         data = judged(gold, predicted)
     except InputError as error:
         return {"undefined": str(error)}
-    types = {name: _calibration(data.of_type(name), bins=bins) for name in sorted({*data.types, *data.gold})}
-    return {**_calibration(data, bins=bins), "types": types, "thresholds": _thresholds(data)}
+    types = {name: _calibration(data.of_type(name)) for name in sorted({*data.types, *data.gold})}
+    return {**_calibration(data), "types": types, "thresholds": _thresholds(data)}
 
 
-def _calibration(data: Judged, *, bins: int) -> Calibration:
+def _calibration(data: Judged) -> Calibration:
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
-    reliable = reliability(data.scores, data.right, bins=bins)
+    reliable = reliability(data.scores, data.right)
     value: Calibration = {
         "predicted": len(data.scores),
         "gold": curve.gold,

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
+from typing import Final
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
 from fascicle.evaluation.report_parts import Point
+
+BINS: Final = 10  # of scores, of equal width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,27 +129,24 @@ class Bin:
     precision: float | None
 
 
-def reliability(scores: Floats, right: Bools, *, bins: int = 10) -> tuple[Bin, ...]:
-    """Returns the reliability curve: mean score and precision in bins of the score.
+def reliability(scores: Floats, right: Bools) -> tuple[Bin, ...]:
+    """Returns the reliability curve: mean score and precision in ten bins of the score, of equal width.
 
     Args:
         scores: from 0 to 1, shape ``[n]``.
         right: shape ``[n]``.
-        bins: how many.
-        binning: ``"width"``: bins of equal width, so that some may be empty; ``"mass"``: of about equally many
-            mentions, and equal scores stay together, so that there may be fewer.
 
     Raises:
-        UsageError: no bin, or an unknown way of binning.
         InputError: a score outside [0, 1], or shapes that differ.
     """
     _check(scores, right)
-    if bins < 1:
-        raise UsageError(f"{bins} bins were asked for; give at least 1")
-    ends = [at / bins for at in range(bins + 1)]
-    places = np.maximum(np.searchsorted(np.array(ends), scores, side="left") - 1, 0)
-    sums = [np.bincount(places, weights=one, minlength=len(ends) - 1) for one in (np.ones_like(scores), scores, right)]
-    return reliability_of(np.stack(sums, axis=1))
+    parts = (np.ones_like(scores), scores, right)
+    return reliability_of(np.stack([np.bincount(bin_of(scores), weights=one, minlength=BINS) for one in parts], axis=1))
+
+
+def bin_of(scores: Floats) -> Ints:
+    """Returns the number of the bin of each score, ``[n]``."""
+    return np.maximum(np.searchsorted(np.arange(BINS) / BINS, scores, side="left") - 1, 0)
 
 
 def reliability_of(sums: Floats) -> tuple[Bin, ...]:
@@ -154,7 +154,6 @@ def reliability_of(sums: Floats) -> tuple[Bin, ...]:
 
     Args:
         sums: of each bin how many mentions, the sum of their scores, and how many are right, shape ``[bins, 3]``.
-        ends: of the bins, one more than these; of equal width by default.
     """
     places = [at / len(sums) for at in range(len(sums) + 1)]
     return tuple(

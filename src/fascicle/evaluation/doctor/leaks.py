@@ -165,17 +165,16 @@ class Screen:
         sha256: of the texts that nothing may be learned from, and of their ids.
     """
 
-    def __init__(self, places: Sequence[Given], *, settings: CheckSettings | None = None) -> None:
-        """Reads and indexes the protected documents.
+    def __init__(self, places: Sequence[Given]) -> None:
+        """Reads and indexes the protected documents; what is a copy is that of the usual settings of ``corpus check``.
 
         Args:
             places: where they are.
-            settings: what counts as a copy; the usual settings of ``corpus check`` by default.
 
         Raises:
             InputError: one cannot be read to its end, or they hold no document.
         """
-        chosen = settings or CheckSettings()
+        usual = CheckSettings()
         items, unread = load(places)
         if unread:
             raise InputError(
@@ -188,7 +187,7 @@ class Screen:
         listed = "".join(f"{item.own_id} {item.sha256}\n" for item in items)
         self.sha256 = hashlib.sha256((_RULE + listed).encode("utf-8", "surrogatepass")).hexdigest()
         self._ids = {_bare(item.own_id) for item in items if item.own_id}
-        self._search = Search(items, threshold=chosen.near, min_words=chosen.min_words)
+        self._search = Search(items, threshold=usual.near, min_words=usual.min_words)
         places_of = list(self._search.sentences())
         self._is_telling = [any(_is_telling(item, span) for item, span in owners) for owners in places_of]
         self._documents_of = [{item.number for item, _ in owners} for owners in places_of]

@@ -17,6 +17,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import InputError
+from fascicle.evaluation.calibration.reliability import BINS, bin_of
 from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     Interval,
@@ -41,7 +42,6 @@ FIGURES: Final = (
     "nil_precision",
     "nil_recall",
 )
-_BINS: Final = 10  # of probabilities, of equal width
 ALONE: Final = ", unambiguous"  # behind a tier
 Counted = tuple[str, int, int]  # figure, part, whole
 CALIBRATION: Final = "calibration_error"
@@ -80,7 +80,7 @@ class LinkScores:
         figures: part and whole of each figure by document, ``[documents, 2]``.
         tiers: by tier, and by tier and `ALONE` for answers without another candidate of their tier: right answers,
             answers, and mentions of gold by document, ``[documents, 3]``.
-        bins: answers with a probability in each of `_BINS` ranges, the sum of the probabilities, and how many of them
+        bins: answers with a probability in each of `BINS` ranges, the sum of the probabilities, and how many of them
             are right, ``[documents, BINS, 3]``.
         errors: how often an answer is wrong, by why.
     """
@@ -198,12 +198,10 @@ def _table(rows: Sequence[tuple[int, int, int]], documents: int) -> Ints:
 
 
 def _bins(cases: Iterable[LinkCase], rows: Mapping[str, int]) -> Floats:
-    table = np.zeros((len(rows), _BINS, 3))
-    ends = np.arange(_BINS) / _BINS
+    table = np.zeros((len(rows), BINS, 3))
     for case in cases:
         if case.answer and case.score is not None:
-            place = max(int(np.searchsorted(ends, case.score, side="left")) - 1, 0)
-            table[rows[case.document], place] += (1, case.score, case.answered_right)
+            table[rows[case.document], bin_of(np.array(case.score))] += (1, case.score, case.answered_right)
     return table
 
 
