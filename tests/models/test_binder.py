@@ -45,7 +45,7 @@ from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
-from fascicle.training.engine.events import EpochScored  # noqa: E402
+from fascicle.training.engine.events import Validated  # noqa: E402
 from fascicle.training.engine.loop import EpochDone, Trainer  # noqa: E402
 from fascicle.training.engine.optim import parameter_groups, weights_in  # noqa: E402
 from fascicle.training.recogniser.parts import Parts, read_parts  # noqa: E402
@@ -548,7 +548,7 @@ def test_a_threshold_is_fitted_on_dev(tiny_recipe: Maker, tmp_path: Path, decodi
     model = {"family": "binder", "thresholds": "dev", "decoding": decoding}
     recipe = tiny_recipe(model=model, training={"epochs": 3})
     events = [*run_recipe(recipe, tmp_path / "run")]
-    assert all(event.dev.micro.f1 > 0 for event in events if isinstance(event, EpochScored))
+    assert all(event.lines[0]["dev"]["micro"]["f1"] > 0 for event in events if isinstance(event, Validated))
     best = tmp_path / "run" / "best"
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
