@@ -46,7 +46,7 @@ def check(path: str | os.PathLike[str]) -> CheckedPipeline:
     Raises:
         FascicleError: see `fascicle.pipeline.loading.open_pipeline`.
     """
-    from fascicle.core.files.pipes import opened
+    from fascicle.pipeline.loading import opened
 
     settings = read_pipeline(path)
     with opened(settings) as pipeline:
