@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus, document
+from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
 from fascicle.core.mention import AMBIGUOUS, Link
@@ -21,6 +22,7 @@ from fascicle.pipeline.loading import open_pipeline
 from fascicle.settings.pipeline import as_toml, read_pipeline
 from fascicle.settings.steps import LinkStrategy, Near
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import ConceptRecord, Name
 
 PIPELINE = """
 given = ["mentions"]
@@ -164,6 +166,17 @@ def test_a_strategy_changes_the_fingerprint(home: Path) -> None:
     one, other = find(home / "pack"), find(home / "pack", strategies={"Gene": LinkStrategy(fallback="nil")})
     assert one.fingerprint != other.fingerprint
     assert one.opened().fingerprint != other.opened().fingerprint
+
+
+def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
+    names = {"own": [ConceptRecord(curie="X:1", type="Disease", names=(Name("breast cancer", "label"),))]}
+    build_small(home / "own", names, parts=REAL_PARTS)
+    asked = document(
+        "breast cancer and glioblastoma", ("breast cancer", "Disease", ""), ("glioblastoma", "Disease", "")
+    )
+    chosen = {"Disease": LinkStrategy(vocabularies=("X",))}
+    (patch,) = find([home / "pack", home / "own"], strategies=chosen).opened().predict([asked])
+    assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [["X:1"], [True]]
 
 
 @pytest.mark.parametrize(

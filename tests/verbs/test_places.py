@@ -62,6 +62,8 @@ NO_PLACES = {
     "skip": "code of a finding",
     "segmenter": "name of a segmenter",
     "surface": "a name",
+    "project": "its title in another program",
+    "url": "the address of another program",
 }
 
 

@@ -112,8 +112,9 @@ class Strategies:
             return None
         likely = features[:, _LIKELY] > 0
         some = np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
-        other: Bools = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
-        return ~(other & np.logical_or.reduce([self._are(found, kind) for kind in deciding]))
+        other = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
+        allowed: Bools = ~(other & np.logical_or.reduce([self._are(found, kind) for kind in deciding]))
+        return allowed
 
     def ties(self, kinds: Sequence[str], alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
         """Returns how many first candidates are answered together, and the thresholds, as the strategies end ties.

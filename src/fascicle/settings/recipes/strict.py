@@ -89,11 +89,12 @@ def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place:
     """
     refuse_unknown(values, schema, origin=origin, place=place)
     for key, hint in hints_of(schema).items():
-        named = values.get(key) if get_origin(hint) is dict else None
-        table = table_of(get_args(hint)[1]) if isinstance(named, Mapping) else None
-        for name, one in named.items() if table and isinstance(named, Mapping) else ():
-            if isinstance(one, Mapping):
-                converted(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
+        table = table_of(get_args(hint)[1]) if get_origin(hint) is dict else None
+        named = values.get(key)
+        if table is not None and isinstance(named, Mapping):
+            for name, one in named.items():
+                if isinstance(one, Mapping):
+                    converted(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:

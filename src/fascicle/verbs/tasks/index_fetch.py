@@ -171,10 +171,22 @@ def fetch(
         raise InputError(
             f"{row.url} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are allowed; raise the limit"
         )
-    if folder is None:
-        return None
-    Path(folder).mkdir(exist_ok=True)
-    record, path = Path(folder, RECORD), Path(folder, row.file)
+    return None if folder is None else _kept(name, row, found, Path(folder), end=end, overwrite=overwrite)
+
+
+def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float, overwrite: bool) -> Fetched:
+    """Returns what is there, or fetches it and records it; see `fetch`.
+
+    Args:
+        name: of the vocabulary.
+        row: of it.
+        found: what the publisher says of the file.
+        folder: made if it is missing.
+        end: time until when the file must be there.
+        overwrite: see `fetch`.
+    """
+    folder.mkdir(exist_ok=True)
+    record, path = folder / RECORD, folder / row.file
     earlier = _records(record)
     before = earlier.get(name)
     is_ours = before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
