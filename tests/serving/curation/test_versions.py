@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.serving.curation.decisions import After, Edit, Step, gold_document
+from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.serving.problems import ProblemError
@@ -169,3 +170,19 @@ def test_a_curator_who_began_keeps_a_document_that_is_assigned_to_others_now() -
     assert Versions(kept({}), one).curators == (assigned,)
     assert set(Versions(kept({other: ({}, "open")}), one).curators) == {assigned, other}
     assert Versions(kept({"Eve": ({}, "open")}), one).curators == (assigned,)
+
+
+def test_rules_and_tasks_are_about_what_models_found() -> None:
+    both = {"Ada": ({1: ""}, "finished"), "Ben": ({1: "", 2: ""}, "finished")}
+    rejects = [Edit(item='["gold","T",[[0,13]]]', after=None)]
+    found = kept(both)
+    steps = (*found.steps, Step(number=99, who="Rita", at="2026-01-01", version=REVIEWED, edits=tuple(rejects)))
+    final = Versions(Kept(found.document, steps), Project(curators=("Ada", "Ben"))).final
+    assert final.finished
+    assert "ner_off\tAspirin" in rules_table([final]).replace("\t\t", "\t")
+    task = gold_document(final, beside=True)
+    assert [(one.source, one.spans) for one in task.mentions] == [
+        ("m", SPANS[0]),
+        ("gold", SPANS[1]),
+        ("m", SPANS[1]),
+    ]

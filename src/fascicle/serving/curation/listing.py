@@ -100,7 +100,7 @@ def facts_of(kept: Kept, project: Project | None) -> Facts:
         return {None: _summary(found, disputed=_differing(found), curators=who)}
     versions = Versions(kept, project)
     shared = {"disputed": versions.disputed, "curators": versions.curators, "done": tuple(versions.done)}
-    made = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
+    made: dict[str | None, Summary] = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
     own = _summary(versions.reviewed, **shared)
     flagged = own.flagged or any(one.flagged for one in made.values())
     notes = own.notes + sum(one.notes for one in made.values())

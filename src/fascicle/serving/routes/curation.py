@@ -148,7 +148,8 @@ async def documents(request: Request, service: Service) -> Response:
 async def document(request: Request, service: Service) -> Response:
     """Returns one document with its steps."""
     check_names(request, ("id", "version"))
-    name, version = needed(request, "id"), value_of(request, "version", str | None, None)
+    name = needed(request, "id")
+    version: str | None = value_of(request, "version", str, None)
     who, project = request.state.who, service.settings.project
     return json_answer(await done(service, lambda store: _curated(store.document(name), who, project, version)))
 
@@ -171,7 +172,7 @@ async def export(request: Request, service: Service) -> Response:
     check_names(request, ("what", "format", "finished", "version"))
     what: What = value_of(request, "what", What, "gold")
     only: bool = value_of(request, "finished", bool, False)
-    version: str | None = value_of(request, "version", str | None, None)
+    version: str | None = value_of(request, "version", str, None)
     who, project = request.state.who, service.settings.project
     kept = await done(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
     found = [one for one in kept if one is not None and (one.finished or not only)]
