@@ -129,9 +129,9 @@ def test_a_decision_about_another_text_is_not_sent(opened: Opened, shown: Standi
             localStorage.setItem(key, JSON.stringify({ ...step, text: "text-other-1" }));
         }"""
     )
-    page.unroute(STEPS)
     page.reload()
     waiting(page, "1 refused")
+    page.unroute(STEPS)
     tally(page, "0 of 2")
     assert steps(shown, "text") == []
 

@@ -53,7 +53,9 @@ def views(page: Page) -> Iterator[str]:
     go("e")
     page.wait_for_selector("#export-format")
     yield "export"
-    go("k", "a", "f", "Shift+F")
+    go("k")
+    tally(page, "0 of 30")
+    go("a", "f", "Shift+F")
     tally(page, "1 of 30")
     yield "curation"
     go("t")
