@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from standing import TOKEN, Poison, Standing, standing
 
 from fascicle.serving.app import app_of
 from fascicle.serving.routes.table import ROUTES
+from fascicle.settings.project import Project
 from fascicle.settings.serving import ServeSettings
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -43,8 +45,10 @@ def test_examples_are_answered(served: Standing) -> None:
 
 
 @pytest.fixture(scope="module")
-def locked() -> Iterator[Standing]:
-    small = ServeSettings(body=50_000, text=5_000, documents=20, idle=2, token=TOKEN, jobs=1)
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    kept = str(tmp_path_factory.mktemp("described") / "decisions.sqlite")
+    of_team = ServeSettings(tokens=(), curation=kept, project=Project(curators=("Ada",)))
+    small = replace(of_team, body=50_000, text=5_000, documents=20, idle=2, token=TOKEN, jobs=1)
     with standing({"poison": Poison()}, small) as found:
         yield found
 

@@ -109,3 +109,15 @@ def test_a_damaged_file_is_repaired(cli: Callable[..., Any], decisions: Path) ->
     store = Store.open("mended.sqlite")
     assert [kept.document.id for kept in store.documents()] == ["one", "three"]
     store.close()
+
+
+@pytest.mark.parametrize("given", [(), ("--curation", "decisions.sqlite"), ("--tokens", "tokens.json")])
+def test_a_project_without_tokens_or_decisions_is_refused(
+    cli: Callable[..., Any], decisions: Path, given: tuple[str, ...]
+) -> None:
+    pytest.importorskip("starlette")
+    Path("project.toml").write_text('curators = ["Ada", "Ben"]')
+    assert cli("tokens", "add", "tokens.json", "Ada").code == 0
+    found = cli("serve", "--demo", "--port", "0", "--project", "project.toml", *given)
+    assert found.code == 2
+    assert "--tokens" in found.err
