@@ -73,6 +73,7 @@ class Team:
             assert reply.status == 200, reply.content
             after = reply.json["steps"][0]["number"]
 
+    @contextmanager
     def page(self, browser: Browser, who: str, **how: Any) -> Iterator[Page]:
         """Opens the page for a member, with the list of documents."""
         opening = opener(browser, self.service)

@@ -29,7 +29,7 @@ def show(page: Page, name: str) -> None:
 
 
 def test_guidelines_stand_beside_the_type(browser: Browser, project: Team) -> None:
-    for page in project.page(browser, "Ada"):
+    with project.page(browser, "Ada") as page:
         show(page, "third")
         press(page, "n")
         assert page.inner_text("#panel .guideline >> nth=0") == "Names of drugs count.\nBrands too."
@@ -43,7 +43,7 @@ def test_guidelines_stand_beside_the_type(browser: Browser, project: Team) -> No
 
 
 def test_notes_flags_and_skipping_are_kept_and_taken_back(browser: Browser, project: Team) -> None:
-    for page in project.page(browser, "Ada"):
+    with project.page(browser, "Ada") as page:
         show(page, "third")
         press(page, "n", "f", "l")
         page.keyboard.type("Is it the brand?")
@@ -69,7 +69,7 @@ def test_notes_flags_and_skipping_are_kept_and_taken_back(browser: Browser, proj
 
 
 def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) -> None:
-    for page in project.page(browser, "Rea"):
+    with project.page(browser, "Rea") as page:
         show(page, "first")
         tally(page, "2 of 5")  # both have Aspirin and headache
         press(page, "r")
@@ -102,7 +102,7 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
 def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_version(
     browser: Browser, project: Team
 ) -> None:
-    for page in project.page(browser, "Ada", fails="403"):
+    with project.page(browser, "Ada", fails="403") as page:
         show(page, "third")
         press(page, "r")
         until(page, "document.querySelector('#status').textContent !== ''")
@@ -121,7 +121,7 @@ def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_versi
 
 
 def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> None:
-    for page in project.page(browser, "Rea"):
+    with project.page(browser, "Rea") as page:
         show(page, "second")
         press(page, "r")
         page.get_by_role("button", name="Open again: the version of Ben").click()
@@ -132,7 +132,7 @@ def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> No
 
 def test_agreement_is_shown_to_reviewers(browser: Browser, project: Team) -> None:
     told = project.ask("Rea", "GET", "/v1/curation/agreement").json
-    for page in project.page(browser, "Rea"):
+    with project.page(browser, "Rea") as page:
         page.click("#agreement")
         page.wait_for_selector("dialog table")
         said = page.inner_text("dialog")

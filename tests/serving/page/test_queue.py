@@ -125,12 +125,13 @@ def test_a_decision_about_another_text_is_not_sent(opened: Opened, shown: Standi
     page.evaluate(
         """() => {
             const key = Object.keys(localStorage).find((one) => one.startsWith("fascicle-step"));
-            localStorage.setItem(key, JSON.stringify({ ...JSON.parse(localStorage.getItem(key)), text: "text-other-1" }));
+            const step = JSON.parse(localStorage.getItem(key));
+            localStorage.setItem(key, JSON.stringify({ ...step, text: "text-other-1" }));
         }"""
     )
-    page.unroute(STEPS)
     page.reload()
     waiting(page, "1 refused")
+    page.unroute(STEPS)
     tally(page, "0 of 2")
     assert steps(shown, "text") == []
 

@@ -233,3 +233,18 @@ def test_several_documents_are_turned_by_keys(opened: Opened) -> None:
     until(page, "document.querySelector('#heading h2').textContent.startsWith('doc 1')")
     page.keyboard.press("[")
     until(page, "document.querySelector('#heading h2').textContent.startsWith('doc 0')")
+
+
+def test_the_score_is_seen_in_the_text_and_told_in_the_panel(opened: Opened) -> None:
+    page = opened(SHAPES)
+    lines = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll(".mark")].map((one) => {
+            const { backgroundImage, backgroundSize } = getComputedStyle(one);
+            const alpha = /\\/ ([\\d.]+)\\)/.exec(backgroundImage)?.[1] ?? "1";
+            return [one.textContent, [parseFloat(backgroundSize.split(" ")[1]), parseFloat(alpha)]];
+        }))"""
+    )
+    assert lines["aspirin"][0] > lines["human"][0], "the line of a lower score is thinner"
+    assert lines["aspirin"][1] > lines["human"][1], "and fainter"
+    page.locator(".mark", has_text="human").click()
+    until(page, "document.querySelector('#panel .facts').textContent.includes('0.300')")

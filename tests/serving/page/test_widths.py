@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.serving.page.browsing import Opened, press, tally, until
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 OUTSIDE = """() => [...document.querySelectorAll("button, input, select, summary, a")].filter((one) => {
-    const box = one.getBoundingClientRect();
-    return one.checkVisibility() && !one.closest(".skip, .wide, .grid") && box.width && (box.left < 0 || box.right > innerWidth + 1);
+    const { left, right, width } = one.getBoundingClientRect();
+    const scrolls = one.closest(".skip, .wide, .grid");
+    return one.checkVisibility() && !scrolls && width && (left < 0 || right > innerWidth + 1);
 }).map((one) => one.outerHTML.slice(0, 99))"""
 MANY = {
     **TINY,
@@ -52,7 +53,9 @@ def views(page: Page) -> Iterator[str]:
     go("e")
     page.wait_for_selector("#export-format")
     yield "export"
-    go("k", "a", "f", "Shift+F")
+    go("k")
+    tally(page, "0 of 30")
+    go("a", "f", "Shift+F")
     tally(page, "1 of 30")
     yield "curation"
     go("t")
@@ -76,6 +79,24 @@ def views(page: Page) -> Iterator[str]:
     page.unroute("**/v1/curation/steps")
 
 
+def views_of_a_project(page: Page) -> Iterator[str]:
+    """Goes through what reviewers have beside that, and a document that is not there."""
+    press(page, "r")
+    yield "versions"
+    page.check("text=Also what all agree on")
+    yield "all versions"
+    press(page, "r", "n")
+    yield "text of the review"
+    page.click("#agreement")
+    yield "agreement"
+    page.keyboard.press("Escape")
+    page.route("**/v1/curation/document?*", lambda route: route.abort())
+    page.evaluate("document.querySelector('.documents').open = true")
+    page.locator(".doc", has_text="third").click()
+    page.wait_for_selector("#again")
+    yield "failed"
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [375, 768, 1280])
 def test_axe_finds_nothing_in_any_view(opened: Opened, axe: str, width: int, dark: bool) -> None:
@@ -96,15 +117,8 @@ def test_axe_finds_nothing_in_the_views_of_a_project(
     browser: Browser, project: Team, axe: str, width: int, dark: bool
 ) -> None:
     wrong = []
-    for page in project.page(browser, "Rea", width=width, dark=dark):
-        shows: list[tuple[str, Callable[[], Any]]] = [
-            ("versions", lambda: press(page, "r")),
-            ("all versions", lambda: page.check("text=Also what all agree on")),
-            ("text of the review", lambda: press(page, "r", "n")),
-            ("agreement", lambda: page.click("#agreement")),
-        ]
-        for view, show in shows:
-            show()
+    with project.page(browser, "Rea", width=width, dark=dark, fails="Failed to load") as page:
+        for view in views_of_a_project(page):
             page.wait_for_timeout(500)
             wrong += [(view, found) for found in violations(page, axe)]
             assert overflow(page) <= 0, view

@@ -183,7 +183,7 @@ export class Curator extends Session {
     return el(
       "div",
       { class: "decide" },
-      el("span", { class: `verdict ${shown.verdict}`, text: shown.verdict || "not decided" }),
+      el("span", { class: `verdict ${shown.verdict}`, text: shown.verdict || (shown.agreed ? "all agree" : "not decided") }),
       el(
         "div",
         { class: "row" },

@@ -43,7 +43,7 @@ export class Saving {
   #changed(step, problem) {
     for (const entry of this.store.documents) if (entry.base && entry.id === step.document) this.#refresh(entry);
     this.store.update({ documents: this.store.documents, queue: this.queue });
-    if (step.refused) say(`Not saved: ${problem}`, 12);
+    if (problem && step.refused) say(`Not saved: ${problem}`, 12);
     else if (problem)
       say(`${problem} ${counted(this.queue.steps.length, "decision")} will be sent later; this browser keeps them.`, 12);
   }
