@@ -56,6 +56,8 @@ CODES: Final[Mapping[str, str]] = MappingProxyType(
         "unknown-name": "a name that is none of those allowed",
         "ambiguous-name": "a name that means several things",
         "prediction": "a document that a predictor cannot answer",
+        "hidden": "a document, or a version of it, that somebody may not see yet",
+        "finished": "a document that its curator has finished",
     }
 )
 _LONGEST: Final = 1_000  # most characters of a message; a longer one quotes the content of some file

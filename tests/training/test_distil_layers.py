@@ -138,7 +138,7 @@ def test_an_untrained_student_comes_nearer_and_its_folder_is_an_encoder(
     events = list(run_recipe(make(), tmp_path / "run"))
     ended = events[-1]
     assert isinstance(ended, LayersFinished)
-    losses = [event.held_out["total"] for event in events if hasattr(event, "held_out") and hasattr(event, "best")]
+    losses = [event.lines[0]["held_out"]["total"] for event in events if isinstance(event, Validated)]
     assert losses[-1] < losses[0]
     assert ended.held_out["total"] == min(losses)
     assert ended.held_out["total"] == pytest.approx(ended.held_out["hidden"] + ended.held_out["attention"], rel=1e-5)

@@ -54,7 +54,7 @@ class Service:
             UsageError: a project without a file of decisions, or without named tokens.
         """
         if settings.project is not None and (settings.tokens is None or not settings.curation):
-            raise UsageError("a project needs a file of decisions and named tokens; give --curation and --tokens")
+            raise UsageError("a project needs a file of decisions and named tokens; name both")
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(

@@ -11,7 +11,7 @@ from tests.support.linking import build_pack, corpus, document
 
 import fascicle
 from fascicle.core.document import LINKED, Document, Link, Patch
-from fascicle.core.files.pipes import opened
+from fascicle.pipeline.loading import opened
 from fascicle.errors import UsageError
 from fascicle.linking.linker import Decision
 from fascicle.linking.opening import Places, find

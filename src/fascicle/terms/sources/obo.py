@@ -128,9 +128,6 @@ class _Stanza:
                 take(stanza, tag, value, where)
         return draft
 
-    def take_name(self, tag: str, value: str, place: Place) -> None:
-        self.draft.name(_text(value), "label", language=_language(value), place=place)
-
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
         if found is None:
@@ -177,7 +174,9 @@ class _Stanza:
 
 _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = MappingProxyType(
     {
-        "name": lambda stanza, _tag, value, place: stanza.draft.name(_text(value), "label", place=place),
+        "name": lambda stanza, _tag, value, place: stanza.draft.name(
+            _text(value), "label", language=_language(value), place=place
+        ),
         "synonym": _Stanza.take_synonym,
         **dict.fromkeys(_OLD, _Stanza.take_synonym),
         "def": _Stanza.take_definition,
