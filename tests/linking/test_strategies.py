@@ -89,6 +89,18 @@ def test_the_first_of_the_vocabularies_is_answered(parts: dict[str, Any]) -> Non
     )
 
 
+@pytest.mark.parametrize("chosen", [{}, {"Disease": LinkStrategy(fallback="first")}])
+def test_an_ontology_holds_for_types_with_a_strategy_too(home: Path, chosen: dict[str, LinkStrategy]) -> None:
+    asked = document(
+        "mammary carcinoma and glioblastoma", ("mammary carcinoma", "Disease", ""), ("glioblastoma", "Disease", "")
+    )
+    (patch,) = find(home / "pack", ontology="DOID", strategies=chosen).opened().predict([asked])
+    assert [(link.ontology, link.curie) for _, several in patch.links for link in several] == [
+        ("DOID", "DOID:1"),
+        ("DOID", ""),
+    ]
+
+
 def test_ties_end_as_chosen(parts: dict[str, Any]) -> None:
     both = links(plain(parts), "We saw AT again.", "AT")
     assert {one.curie for one in both} == {"MESH:D3", "MESH:D4"}
@@ -179,10 +191,20 @@ def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
     assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [["X:1"], [True]]
 
 
+def test_a_pack_without_the_species_gives_none_of_others(home: Path) -> None:
+    fish = ConceptRecord(curie="X:1", type="Gene", taxon="NCBITaxon:7955", names=(Name("telomerase", "label"),))
+    build_small(home / "fish", {"fish": [fish]}, parts=REAL_PARTS)
+    chosen = {"Gene": LinkStrategy(species=HUMAN)}
+    linker = find([home / "fish", home / "pack"], strategies=chosen).opened()
+    (patch,) = linker.predict([document("telomerase", ("telomerase", "Gene", ""))])
+    assert [link.curie for _, several in patch.links for link in several] == ["NCBIGene:1"]
+
+
 @pytest.mark.parametrize(
     ("kind", "strategy", "says"),
     [
         ("Diseas", {}, "Disease"),
+        ("Gene", {"vocabularies": ("MESH",)}, "MESH"),
         ("Disease", {"vocabularies": ("DOIT",)}, "DOID"),
         ("Gene", {"species": "NCBITaxon:1"}, "NCBITaxon:1"),
         ("Gene", {"species": "namd"}, "named"),
