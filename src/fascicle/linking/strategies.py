@@ -179,6 +179,10 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
     there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    for typed, pack in ((types_of(pack), pack) for pack in packs):
+        meant = [typed(kind) for kind in chosen if typed(kind) in pack.types]
+        if twice := [kind for kind in meant if meant.count(kind) > 1]:
+            raise UsageError(f"there are several strategies for what is {twice[0]} in the pack; leave one of them")
     for kind, one in chosen.items():
         there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, types_of(pack)(kind))}
         is_there = any(types_of(pack)(kind) in pack.types for pack in packs)
