@@ -175,7 +175,7 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
     """Raises an error for a strategy that no pack can follow.
 
     Raises:
-        UsageError: no pack has the type, a vocabulary or the species.
+        UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types as one.
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
     there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
@@ -189,8 +189,7 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
         asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
         for what, name in (*asked, ("species", one.species)):
             if name and name not in there[what]:
-                of_it = " for this type" if what == "vocabulary" else ""
                 raise UsageError(
                     f"the strategy for {kind} names the {what} {name!r}{near_hint(name, sorted(there[what]))}, which "
-                    f"no pack of the linker has{of_it}; name another {what}"
+                    f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name another {what}"
                 )

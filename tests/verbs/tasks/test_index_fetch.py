@@ -446,6 +446,13 @@ def test_every_public_vocabulary_has_what_is_needed() -> None:
         assert name in tomllib.loads(as_source(name, made))["sources"]
 
 
+def test_a_name_of_several_words_is_one_key(tmp_path: Path) -> None:
+    rows = table(tmp_path, "https://example.org/a.obo")
+    rows.write_text(rows.read_text().replace("[test]", '["my own.v2"]'))
+    made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
+    assert list(tomllib.loads(as_source("my own.v2", made, table=rows))["sources"]) == ["my own.v2"]
+
+
 def test_the_list_needs_no_network(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "fetch"]) == 0
     assert capfd.readouterr().out.count("\n") == len(vocabularies())

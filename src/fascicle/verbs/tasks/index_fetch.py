@@ -200,8 +200,8 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         sha256 = file_facts(part_of(path)[0])[1]
         if before is not None and before.sha256 != sha256 and not overwrite:
             raise InputError(
-                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, before {before.sha256}); see "
-                f"{row.page} for what changed, and take it with overwrite=True",
+                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, before "
+                f"{before.sha256}); see {row.page} for what changed, and take it with overwrite=True",
                 code="damaged",
             )
     same = before is not None and before.sha256 == sha256
@@ -224,7 +224,7 @@ def as_source(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBL
     row = vocabularies(table)[name]
     told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
     told |= {"date": found.date, "sha256": found.sha256}
-    return f"[sources.{name}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
+    return f"[sources.{toml_value(name)}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
 
 
 def _records(record: Path) -> dict[str, Fetched]:
