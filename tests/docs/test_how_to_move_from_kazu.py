@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.support.linking import build_pack
+
+from fascicle.core.document import Document
+from fascicle.pipeline.loading import open_pipeline
 from fascicle.settings.packs import read_pack_settings
 from fascicle.settings.pipeline import read_pipeline
 from fascicle.settings.steps import STEPS
@@ -19,6 +23,15 @@ def test_the_pipeline_is_one(tmp_path: Path) -> None:
     (tmp_path / "pipeline.toml").write_text(BLOCKS["pipeline.toml"], encoding="utf-8")
     kinds = [kind for kind, _ in read_pipeline(tmp_path).steps]
     assert kinds == ["abbreviations", "dictionary", "recogniser", "link", "choice", "drop", "prefer"]
+
+
+def test_the_pipeline_links_by_the_pack_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "pipeline.toml").write_text(BLOCKS["pipeline.toml"], encoding="utf-8")
+    build_pack(tmp_path / "pack")
+    with open_pipeline(tmp_path) as pipeline:
+        (found,) = pipeline.stream([Document(id="a", text="Patients with glioblastoma.")])
+    assert isinstance(found, Document)
+    assert {link.curie for one in found.mentions for link in one.links} == {"MESH:D5"}
 
 
 def test_the_sources_are_read_by_readers_that_take_them(tmp_path: Path) -> None:

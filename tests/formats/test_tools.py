@@ -128,6 +128,15 @@ def test_offsets_of_old_versions_count_units_of_utf_16() -> None:
     assert codes(document) == ["text-mismatch"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_ends_of_lines_in_the_text_of_a_region_are_escaped(end: str) -> None:
+    text = f"\U0001f4a9 breast{end}cancer\U0001f4a9"
+    told = f"breast{end}cancer".replace("\n", "\\n").replace("\r", "\\n")
+    for first, moved in ((2, []), (3, ["offsets-moved"])):
+        (document,) = parse(task(text, said(region(first, first + 12 + len(end), "X", text=told))))
+        assert (found(document), codes(document)) == ([("gold", "X", f"breast{end}cancer")], moved)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -12,7 +12,7 @@ from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus,
 from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
-from fascicle.core.mention import AMBIGUOUS, Link
+from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.errors import RecipeError, UsageError
 from fascicle.linking.finding import TIERS
 from fascicle.linking.fitting import fit_linker
@@ -89,6 +89,18 @@ def test_the_first_of_the_vocabularies_is_answered(parts: dict[str, Any]) -> Non
     )
 
 
+@pytest.mark.parametrize("chosen", [{}, {"Disease": LinkStrategy(fallback="first")}])
+def test_an_ontology_holds_for_types_with_a_strategy_too(home: Path, chosen: dict[str, LinkStrategy]) -> None:
+    asked = document(
+        "mammary carcinoma and glioblastoma", ("mammary carcinoma", "Disease", ""), ("glioblastoma", "Disease", "")
+    )
+    (patch,) = find(home / "pack", ontology="DOID", strategies=chosen).opened().predict([asked])
+    assert [(link.ontology, link.curie) for _, several in patch.links for link in several] == [
+        ("DOID", "DOID:1"),
+        ("DOID", ""),
+    ]
+
+
 def test_ties_end_as_chosen(parts: dict[str, Any]) -> None:
     both = links(plain(parts), "We saw AT again.", "AT")
     assert {one.curie for one in both} == {"MESH:D3", "MESH:D4"}
@@ -155,6 +167,32 @@ def test_what_is_answered_is_what_the_strategy_allows(parts: dict[str, Any], wor
     assert chosen.fallback == "ambiguous" or not decision.ambiguous
 
 
+PAIRS = st.sampled_from(
+    [
+        *(("Angiotensin disease", "AT", "Disease"), ("telangiectasia ataxia", "AT", "Disease")),
+        *(("ataxia of others", "AT", "Disease"), ("primary glioblastoma", "AT", "Disease")),
+        *(("telomerase", "TERT", "Gene"), ("signal transducer", "STAT3", "Gene"), ("mTor", "TERT", "Gene")),
+    ]
+)
+
+
+@given(PAIRS, STRATEGY, st.sampled_from(["", " in mice", " in patients and mice"]))
+def test_both_forms_of_a_pair_have_one_answer(
+    parts: dict[str, Any], pair: tuple[str, str, str], chosen: LinkStrategy, species: str
+) -> None:
+    long, short, kind = pair
+    spans = ((0, len(long)), (len(long) + 2, len(long) + 2 + len(short)))
+    asked = Document(
+        id="1",
+        text=f"{long} ({short}){species} was seen.",
+        mentions=tuple(Mention((span,), kind) for span in spans),
+        abbreviations=((spans[1], spans[0]),),
+    )
+    (patch,) = Linker(**plain(parts), strategies={kind: chosen}).predict([asked])
+    first, second = (several for _, several in patch.links)
+    assert first == second
+
+
 def test_other_types_are_linked_as_before(parts: dict[str, Any]) -> None:
     text = document("AT and telomerase in mice.", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
     strict = LinkStrategy(keys=("exact",), fallback="nil", species="named", vocabularies=("NCBIGene",))
@@ -179,10 +217,20 @@ def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
     assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [["X:1"], [True]]
 
 
+def test_a_pack_without_the_species_gives_none_of_others(home: Path) -> None:
+    fish = ConceptRecord(curie="X:1", type="Gene", taxon="NCBITaxon:7955", names=(Name("telomerase", "label"),))
+    build_small(home / "fish", {"fish": [fish]}, parts=REAL_PARTS)
+    chosen = {"Gene": LinkStrategy(species=HUMAN)}
+    linker = find([home / "fish", home / "pack"], strategies=chosen).opened()
+    (patch,) = linker.predict([document("telomerase", ("telomerase", "Gene", ""))])
+    assert [link.curie for _, several in patch.links for link in several] == ["NCBIGene:1"]
+
+
 @pytest.mark.parametrize(
     ("kind", "strategy", "says"),
     [
         ("Diseas", {}, "Disease"),
+        ("Gene", {"vocabularies": ("MESH",)}, "MESH"),
         ("Disease", {"vocabularies": ("DOIT",)}, "DOID"),
         ("Gene", {"species": "NCBITaxon:1"}, "NCBITaxon:1"),
         ("Gene", {"species": "namd"}, "named"),
@@ -191,6 +239,12 @@ def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
 def test_what_no_pack_has_is_refused(home: Path, kind: str, strategy: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         find(home / "pack", strategies={kind: LinkStrategy(**strategy)})
+
+
+def test_two_strategies_for_one_type_of_the_pack_are_refused(home: Path) -> None:
+    chosen = {"Disease": LinkStrategy(fallback="nil"), "SpecificDisease": LinkStrategy()}
+    with pytest.raises(UsageError, match="Disease"):
+        find(home / "pack", strategies=chosen)
 
 
 def test_a_pipeline_has_strategies_and_shows_them(home: Path) -> None:

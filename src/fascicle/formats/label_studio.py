@@ -6,6 +6,7 @@ Written tasks name the parts of the labelling configuration ``label`` and ``text
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ _EVERYONE: Final = "all"
 OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
+_END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
 
 
 class _Labels(msgspec.Struct):
@@ -186,8 +188,9 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
     place, events = _places(text, [one for _, one, _ in found])
     for source, one, region in found:
         left["labels without a type"] += not one.labels
+        expected = None if _agrees(text, [one], place) else one.text
         for kind in one.labels:
-            collector.add([place(one)], kind, expected=one.text, source=source, score=region.score, links=region.links)
+            collector.add([place(one)], kind, expected=expected, source=source, score=region.score, links=region.links)
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"
@@ -219,7 +222,8 @@ def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
 
 
 def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
-    return all(one.text is None or text[slice(*place(one))] == one.text for one in found)
+    pairs = ((one.text, text[slice(*place(one))]) for one in found)
+    return all(told is None or told in (own, _END_OF_LINE.sub(r"\\n", own)) for told, own in pairs)
 
 
 P = TypeVar("P", bound=str)

@@ -21,6 +21,8 @@ from fascicle.terms.pack.sets import prefix_numbers
 
 _LIKELY: Final = FEATURES.index("species: likely")
 _OTHERS: Final = ""  # stands for the types without a strategy
+_WEIGHTS: Final = ("weighed", "named")  # species of a strategy that are none
+_NO_TAXON: Final = -1  # row of a species that the pack lacks
 
 
 class _Rule(NamedTuple):
@@ -60,18 +62,19 @@ class Strategies:
         typed = types_of(pack)
         self._pack, self.ontology = pack, ontology
         self.of = {typed(kind): one for kind, one in chosen.items() if typed(kind) in pack.types}
-        orders = {kind: one.vocabularies or order for kind, one in self.of.items()}
-        self._answers = {kind: Answers(pack, order=one) for kind, one in orders.items()}
-        self._answers[_OTHERS] = Answers(pack, order=order, ontology=ontology)
+        order = () if ontology else order
+        orders = {kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()}
+        orders[_OTHERS] = order
+        self._answers = {kind: Answers(pack, order=one, ontology=ontology) for kind, one in orders.items()}
         self._rules = {
             kind: _Rule(
                 np.isin(TIERS, one.keys),
                 _ranks(pack, orders[kind]),
-                _taxa(pack).get(one.species),
+                None if one.species in _WEIGHTS else _taxa(pack).get(one.species, _NO_TAXON),
             )
             for kind, one in self.of.items()
         }
-        if order and not ontology:
+        if order:
             self._rules[_OTHERS] = _Rule(np.ones(len(TIERS), dtype=np.bool_), _ranks(pack, order), None)
 
     def chosen(
@@ -161,21 +164,32 @@ def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
     return places
 
 
+def _prefixes(pack: Pack, kind: str) -> list[str]:
+    """Returns the vocabularies that have concepts of a type."""
+    names, numbers = prefix_numbers(pack)
+    own = pack.type_rows == list(pack.types).index(kind) if kind in pack.types else slice(0)
+    return [names[number] for number in np.unique(numbers[own])]
+
+
 def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) -> None:
     """Raises an error for a strategy that no pack can follow.
 
     Raises:
-        UsageError: no pack has the type, a vocabulary or the species.
+        UsageError: no pack has the type, a vocabulary of it or the species, or a pack has two types as one.
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
-    there["vocabulary"] = {name for pack in packs for name in prefix_numbers(pack)[0]} if chosen else set()
-    there["species"] = {"weighed", "named", *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
+    for typed, pack in ((types_of(pack), pack) for pack in packs):
+        meant = [typed(kind) for kind in chosen if typed(kind) in pack.types]
+        if twice := [kind for kind in meant if meant.count(kind) > 1]:
+            raise UsageError(f"there are several strategies for what is {twice[0]} in the pack; leave one of them")
     for kind, one in chosen.items():
+        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, types_of(pack)(kind))}
         is_there = any(types_of(pack)(kind) in pack.types for pack in packs)
         asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
         for what, name in (*asked, ("species", one.species)):
             if name and name not in there[what]:
                 raise UsageError(
                     f"the strategy for {kind} names the {what} {name!r}{near_hint(name, sorted(there[what]))}, which "
-                    f"no pack of the linker has; name another {what}"
+                    f"no pack of the linker has{' for it' * (what == 'vocabulary')}; name another {what}"
                 )

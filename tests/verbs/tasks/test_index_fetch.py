@@ -170,6 +170,59 @@ def test_an_unchanged_file_is_not_fetched_again(fetched: Callable[..., Any], pub
     assert publisher.gets == [None]
 
 
+def test_a_folder_that_moved_has_its_files_where_it_is(
+    publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = table(tmp_path, f"http://127.0.0.1:{publisher.port}/test.obo")
+    monkeypatch.chdir(tmp_path)
+    fetch("test", "kept", table=rows)
+    Path("kept").rename("other")
+    found = fetch("test", "other", table=rows)
+    assert found is not None
+    assert Path(found.path) == Path("other", "test.obo")
+    assert publisher.gets == [None]
+
+
+def test_what_another_fetch_records_meanwhile_stays(
+    fetched: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = {"path": "b", "url": "c", "size": 1, "sha256": "0" * 64, "state": "", "date": "", "fetched": ""}
+    record = tmp_path / "kept" / "fetched.json"
+    monkeypatch.setattr(index_fetch.time, "sleep", lambda _: record.write_text(json.dumps({"other": other})))
+    fetched()
+    assert set(json.loads(record.read_bytes())) == {"other", "test"}
+
+
+def test_keys_in_an_address_are_not_told(fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path) -> None:
+    told: list[str] = []
+    publisher.states = [403]
+    with pytest.raises(InputError) as error:
+        fetched("/some/test.obo?key=secret", told=told.append)
+    publisher.cuts = [40_000, 0, 0, 0]
+    with pytest.raises(InputError) as cut:
+        fetched("/some/test.obo?key=secret")
+    kept = b"".join(one.read_bytes() for one in (tmp_path / "kept").iterdir())
+    fetched("/some/test.obo?key=secret")
+    kept += (tmp_path / "kept" / "fetched.json").read_bytes()
+    assert "secret" not in f"{told} {error.value} {cut.value} {kept.decode()}"
+
+
+def test_more_bytes_than_were_said_are_not_taken(
+    fetched: Callable[..., Any], publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.cuts = [40_000]
+
+    def grow(seconds: float) -> None:
+        if publisher.gets:
+            publisher.content = CONTENT * 2  # with the same tag
+
+    monkeypatch.setattr(index_fetch.time, "sleep", grow)
+    with pytest.raises(InputError, match="changed"):
+        fetched()
+    assert (tmp_path / "kept" / "test.obo.part").stat().st_size <= len(CONTENT)
+    assert not (tmp_path / "kept" / "test.obo").exists()
+
+
 def test_a_cut_connection_goes_on_where_it_ended(fetched: Callable[..., Any], publisher: Publisher) -> None:
     publisher.cuts = [50_000, 30_000]
     found = fetched()
@@ -330,6 +383,13 @@ def test_other_addresses_are_not_followed(
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.parametrize("address", ["https://[", "https://a:b/c"])
+def test_a_redirect_to_no_address_is_told(fetched: Callable[..., Any], publisher: Publisher, address: str) -> None:
+    publisher.redirect = address
+    with pytest.raises(InputError, match="reached"):
+        fetched("/moved/test.obo")
+
+
 def test_redirects_of_the_same_machine_are_followed(fetched: Callable[..., Any], publisher: Publisher) -> None:
     publisher.redirect, publisher.cuts = f"http://127.0.0.1:{publisher.port}/elsewhere", [30_000]
     found = fetched("/moved/test.obo")
@@ -350,7 +410,15 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://example.org/a.obo", "https://example.org", "https://example.org/..", "file:///a/b.obo", "a.obo"]
+    "url",
+    [
+        "http://example.org/a.obo",
+        "https://example.org",
+        "https://example.org/..",
+        "file:///a/b.obo",
+        "a.obo",
+        "https://[/b.obo",
+    ],
 )
 def test_addresses_of_a_table_are_checked(tmp_path: Path, url: str) -> None:
     with pytest.raises(UsageError):
@@ -376,6 +444,13 @@ def test_every_public_vocabulary_has_what_is_needed() -> None:
     made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
     for name in rows:
         assert name in tomllib.loads(as_source(name, made))["sources"]
+
+
+def test_a_name_of_several_words_is_one_key(tmp_path: Path) -> None:
+    rows = table(tmp_path, "https://example.org/a.obo")
+    rows.write_text(rows.read_text().replace("[test]", '["my own.v2"]'))
+    made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
+    assert list(tomllib.loads(as_source("my own.v2", made, table=rows))["sources"]) == ["my own.v2"]
 
 
 def test_the_list_needs_no_network(capfd: pytest.CaptureFixture[str]) -> None:

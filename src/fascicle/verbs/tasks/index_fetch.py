@@ -128,7 +128,7 @@ def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary
     for name, row in rows.items():
         _check(row.url, begun=row.url)
         if not row.file.strip(".") or row.file == RECORD:
-            raise UsageError(f"{row.url} ends with no name of a file; give the whole address of a file")
+            raise UsageError(f"{_shown(row.url)} ends with no name of a file; give the whole address of a file")
         converted({"path": row.file, **row.source}, SourceSettings, origin=str(table), place=f"{name}.source")
     return rows
 
@@ -166,10 +166,10 @@ def fetch(
         raise UsageError(f"there is no vocabulary {name!r}{near_hint(name, rows)}; known are {', '.join(rows)}")
     row, end = rows[name], time.monotonic() + limits.seconds
     found = _found(row.url)
-    told(f"{row.title}: {found.size:,} bytes from {row.url}; licence: {row.licence}; see {row.page}")
+    told(f"{row.title}: {found.size:,} bytes from {_shown(row.url)}; licence: {row.licence}; see {row.page}")
     if found.size > limits.mebibytes << 20:
         raise InputError(
-            f"{row.url} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are allowed; raise the limit"
+            f"{_shown(row.url)} has {found.size:,} bytes, and {limits.mebibytes:,} MiB are allowed; raise the limit"
         )
     return None if folder is None else _kept(name, row, found, Path(folder), end=end, overwrite=overwrite)
 
@@ -187,11 +187,10 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
     """
     folder.mkdir(exist_ok=True)
     record, path = folder / RECORD, folder / row.file
-    earlier = _records(record)
-    before = earlier.get(name)
+    before = _records(record).get(name)
     is_ours = before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
     if before is not None and is_ours and found.state and (found.size, found.state) == (before.size, before.state):
-        return before
+        return msgspec.structs.replace(before, path=str(path))  # the folder may have moved
     check_target(path, overwrite=overwrite or is_ours)
     now = datetime.datetime.now(datetime.UTC).date().isoformat()
     part = _part(path, row.url, found, overwrite=overwrite or is_ours)
@@ -201,14 +200,14 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         sha256 = file_facts(part_of(path)[0])[1]
         if before is not None and before.sha256 != sha256 and not overwrite:
             raise InputError(
-                f"{row.url} is another file than on {before.fetched} (SHA-256 {sha256}, before {before.sha256}); see "
-                f"{row.page} for what changed, and take it with overwrite=True",
+                f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, before "
+                f"{before.sha256}); see {row.page} for what changed, and take it with overwrite=True",
                 code="damaged",
             )
     same = before is not None and before.sha256 == sha256
     made = Fetched(
         path=str(path),
-        url=row.url,
+        url=_shown(row.url),
         size=found.size,
         sha256=sha256,
         state=found.state,
@@ -216,7 +215,7 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         fetched=before.fetched if before is not None and same else now,
     )
     with atomic_writer(record, overwrite=True) as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode({**earlier, name: made}), indent=2) + b"\n")
+        stream.write(msgspec.json.format(msgspec.json.encode({**_records(record), name: made}), indent=2) + b"\n")
     return made
 
 
@@ -225,7 +224,7 @@ def as_source(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBL
     row = vocabularies(table)[name]
     told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}
     told |= {"date": found.date, "sha256": found.sha256}
-    return f"[sources.{name}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
+    return f"[sources.{toml_value(name)}]\n" + "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
 
 
 def _records(record: Path) -> dict[str, Fetched]:
@@ -239,7 +238,7 @@ def _records(record: Path) -> dict[str, Fetched]:
 
 def _part(path: Path, url: str, found: _Found, *, overwrite: bool) -> PartFile:
     """Opens the part of a file: that of a fetch which was cut, if it is of the same version, else a new one."""
-    made_by = {"address": url, "version": found.state, "size": str(found.size)}
+    made_by = {"address": _shown(url), "version": found.state, "size": str(found.size)}
     if found.state:
         with suppress(OutputError):  # of another version, or one that opening it anew raises again
             return PartFile(path, made_by=made_by, overwrite=overwrite, resume=True, every=0.0)
@@ -274,9 +273,11 @@ def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: 
         finally:
             _save(held, stream, part)
         if time.monotonic() > end:
-            raise InputError(f"{url} takes longer than is allowed; the same command goes on where it ended")
+            raise InputError(f"{_shown(url)} takes longer than is allowed; the same command goes on where it ended")
     if not part.done or part.done["bytes"] != found.size:
-        raise InputError(f"the connection to {url} was cut {_TRIES} times; the same command goes on where it ended")
+        raise InputError(
+            f"the connection to {_shown(url)} was cut {_TRIES} times; the same command goes on where it ended"
+        )
 
 
 def _save(held: bytearray, stream: BinaryIO, part: PartFile) -> None:
@@ -298,11 +299,17 @@ def _pieces(url: str, found: _Found, *, start: int) -> Iterator[bytes]:
         whole = reply.status == 200
         given = reply.headers.get("Content-Range", "")
         if (whole and _said(url, reply) != found) or not (whole or given.startswith(f"bytes {start}-")):
-            raise InputError(f"{url} changed while it was fetched; give the same command again")
-        skip = start if whole else 0
+            raise _changed(url)
+        skip, left = start if whole else 0, found.size - start
         while piece := _read(reply, url):
+            if (left := left - len(piece[skip:])) < 0:
+                raise _changed(url)  # and never more bytes than are allowed
             yield piece[skip:]
             skip = max(0, skip - len(piece))
+
+
+def _changed(url: str) -> InputError:
+    return InputError(f"{_shown(url)} changed while it was fetched; give the same command again")
 
 
 def _found(url: str) -> _Found:
@@ -313,7 +320,9 @@ def _found(url: str) -> _Found:
 def _said(url: str, reply: HTTPResponse) -> _Found:
     size, changed = reply.headers.get("Content-Length", ""), reply.headers.get("Last-Modified", "")
     if not size.isdigit():
-        raise InputError(f"{url} does not say how large its file is, so it is not fetched; fetch it by other means")
+        raise InputError(
+            f"{_shown(url)} does not say how large its file is, so it is not fetched; fetch it by other means"
+        )
     date = ""
     with suppress(ValueError):
         date = parsedate_to_datetime(changed).date().isoformat()
@@ -330,9 +339,9 @@ def _opened(url: str, headers: Mapping[str, str], *, method: str = "GET") -> HTT
             _check(error.headers.get("Location", ""), begun=url)
         kind = _CutError if error.code >= 500 or error.code == 429 else InputError
         raise kind(
-            f"{url} answers with the state {error.code}; look at the page of the publisher, or try later"
+            f"{_shown(url)} answers with the state {error.code}; look at the page of the publisher, or try later"
         ) from None
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # a redirect may lead to what is no address
         raise _unreached(url, error) from None
     return found
 
@@ -346,7 +355,7 @@ def _read(reply: HTTPResponse, url: str) -> bytes:
 
 def _unreached(url: str, error: Exception) -> _CutError:
     reason = getattr(error, "reason", error)
-    return _CutError(f"{url} cannot be reached ({type(reason).__name__}); check the network, and try again")
+    return _CutError(f"{_shown(url)} cannot be reached ({type(reason).__name__}); check the network, and try again")
 
 
 def _check(url: str, *, begun: str) -> None:
@@ -359,7 +368,18 @@ def _check(url: str, *, begun: str) -> None:
     Raises:
         UsageError: see above.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"{url[:200]!r} is no address ({error}); give one with https://") from None
     is_local = parts.scheme == "http" and {parts.hostname, urlsplit(begun).hostname} <= _LOCAL
     if parts.scheme != "https" and not is_local:
-        raise UsageError(f"{begun} leads to {url[:200]!r}, and only addresses with https:// are fetched")
+        raise UsageError(
+            f"{_shown(begun)} leads to {_shown(url)[:200]!r}, and only addresses with https:// are fetched"
+        )
+
+
+def _shown(url: str) -> str:
+    """Returns an address without a name, password or query, which may be a key of the user."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
