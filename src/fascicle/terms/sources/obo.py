@@ -174,7 +174,9 @@ class _Stanza:
 
 _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = MappingProxyType(
     {
-        "name": _Stanza.take_name,
+        "name": lambda stanza, _tag, value, place: stanza.draft.name(
+            _text(value), "label", language=_language(value), place=place
+        ),
         "synonym": _Stanza.take_synonym,
         **dict.fromkeys(_OLD, _Stanza.take_synonym),
         "def": _Stanza.take_definition,
