@@ -41,6 +41,7 @@ from fascicle.settings.recipes.reference import (
     about,
     keys_of,
 )
+from fascicle.verbs import options
 
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])+)\]\((?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
@@ -169,6 +170,7 @@ def tasks() -> str:
             place = f"{module.name}.{name}"
             is_task = inspect.isfunction(value) and (hasattr(value, "__wrapped__") or f"``{place}(" in helps)
             is_request = inspect.isclass(value) and is_dataclass(value) and not name.startswith("_")
+            is_request &= module.name != options.__name__  # how options are declared is no task
             if (is_task or is_request) and value.__module__ == module.name:
                 how = f"autofunction:: {place}" if is_task else f"autoclass:: {place}\n   :members:"
                 parts.append(f"## `{place}`\n\n```{{eval-rst}}\n.. {how}\n```")
