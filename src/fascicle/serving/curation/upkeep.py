@@ -152,7 +152,7 @@ def export(
     Raises:
         RecipeError: the project cannot be read.
         InputError: the file cannot be opened, or is another one.
-        UsageError: no curator of the project has this name.
+        UsageError: no curator of the project has this name, or the file has versions, and no project is given.
         OutputError: the output cannot be written.
     """
     settings = None if project is None else read_project(project)
@@ -164,7 +164,10 @@ def export(
         damages = tuple(rows.damages(connection))
         for place in rows.places(connection):
             with suppress(DamagedError):
-                found += decided_by(kept_at(connection, place), settings, version)
+                kept = kept_at(connection, place)
+                if settings is None and any(step.version is not None for step in kept.steps):
+                    raise UsageError(f"{path} has versions of several curators; name their project with --project")
+                found += decided_by(kept, settings, version)
     chosen = [one for one in found if one.finished or unfinished]
     made = [gold_document(one) for one in chosen]
     report = write(os.fspath(output), made, overwrite=overwrite)

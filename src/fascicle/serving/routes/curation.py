@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -29,7 +30,7 @@ from fascicle.serving.curation.store import (
     Who,
     whole,
 )
-from fascicle.serving.curation.versions import Versions, decided_by, version_of
+from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, version_of
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.naming import plain_name, suffix_of, writable
@@ -204,7 +205,15 @@ async def take_file(request: Request, service: Service) -> Response:
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
     given = [codec.decode(bytes(one)) for one in found.documents]
-    taken = await done(service, lambda store: take(store, given, who, service.settings.project))
+    project = service.settings.project
+
+    def taken_by(store: Store) -> Imported:
+        for one in given if project is not None else ():
+            with suppress(UnknownDocumentError):
+                Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
+        return take(store, given, who, project)
+
+    taken = await done(service, taken_by)
     return json_answer(msgspec.structs.replace(taken, notes=found.notes))
 
 
