@@ -304,6 +304,21 @@ def test_a_project_needs_named_tokens_and_a_file() -> None:
             Service({}, settings)
 
 
+def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path) -> None:
+    team.add("served")
+    assert team.step("Ada", "served", edits=accepts(0)).status == 200
+    store = team.service.service.curation
+    assert store is not None
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(store._connection.serialize())
+    service = Service({}, ServeSettings(curation=str(copy)))
+    try:
+        with pytest.raises(UsageError, match="--project"):
+            service.start()
+    finally:
+        service.close()
+
+
 def test_without_a_project_there_are_no_versions(served: Standing) -> None:
     assert served.ask("GET", "/v1/curation/review?id=x").status == 404
     assert served.ask("GET", "/v1/curation/agreement").status == 404

@@ -197,6 +197,12 @@ class Store:
         with self._lock:
             return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 
+    @property
+    def has_versions(self) -> bool:
+        """True if a project has used the file."""
+        with self._lock:
+            return rows.has_versions(self._connection)
+
     def document(self, name: str) -> Kept:
         """Returns a document with its steps.
 

@@ -161,13 +161,12 @@ def export(
         raise UsageError(f"{version!r} is no curator of a project; there are {', '.join(known) or 'none without one'}")
     found: list[Decided] = []
     with _read(path) as connection:
+        if settings is None and rows.has_versions(connection):
+            raise UsageError(f"{path} has versions of several curators; name their project with --project")
         damages = tuple(rows.damages(connection))
         for place in rows.places(connection):
             with suppress(DamagedError):
-                kept = kept_at(connection, place)
-                if settings is None and any(step.version is not None for step in kept.steps):
-                    raise UsageError(f"{path} has versions of several curators; name their project with --project")
-                found += decided_by(kept, settings, version)
+                found += decided_by(kept_at(connection, place), settings, version)
     chosen = [one for one in found if one.finished or unfinished]
     made = [gold_document(one) for one in chosen]
     report = write(os.fspath(output), made, overwrite=overwrite)

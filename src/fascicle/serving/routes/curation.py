@@ -161,6 +161,8 @@ async def step(request: Request, service: Service) -> Response:
     new = await json_of(request, service.settings, GivenStep)
     _check_curator(request, new.who)
     who, project = request.state.who, service.settings.project
+    if project is not None and new.version is None:
+        new = msgspec.structs.replace(new, version=new.who)  # so that the file says that it is of a project
 
     def view(kept: Kept, new: GivenStep) -> Kept:
         return whole(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
