@@ -210,9 +210,10 @@ async def take_file(request: Request, service: Service) -> Response:
     project = service.settings.project
 
     def taken_by(store: Store) -> Imported:
-        for one in given if project is not None else ():
-            with suppress(UnknownDocumentError):
-                Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
+        if project is not None:
+            for one in given:
+                with suppress(UnknownDocumentError):
+                    Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
         return take(store, given, who, project)
 
     taken = await done(service, taken_by)
