@@ -216,8 +216,7 @@ async def take_file(request: Request, service: Service) -> Response:
                     Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
         return take(store, given, who, project)
 
-    taken = await done(service, taken_by)
-    return json_answer(msgspec.structs.replace(taken, notes=found.notes))
+    return json_answer(msgspec.structs.replace(await done(service, taken_by), notes=found.notes))
 
 
 def _check_curator(request: Request, given: str) -> None:
