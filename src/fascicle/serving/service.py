@@ -83,6 +83,8 @@ class Service:
             pool.start()
         if self.settings.curation and self.curation is None:
             self.curation = Store.open(self.settings.curation)
+            if self.settings.project is None and self.curation.has_versions:
+                raise UsageError(f"{self.settings.curation} has versions of several curators; give their --project")
         self.jobs.start()
 
     def close(self) -> None:

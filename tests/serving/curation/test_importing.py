@@ -12,6 +12,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.serving.curation.decisions import check_type, decided
 from fascicle.serving.curation.importing import take
 from fascicle.serving.curation.store import Store
+from fascicle.settings.project import Project
 
 TEXT = "Aspirin helps against headache and pain."
 
@@ -81,3 +82,10 @@ def test_what_is_taken_is_the_gold_of_the_file(model: set, first: set, second: s
     wanted = second | added if second else first
     assert found == wanted
     store.close()
+
+
+def test_gold_that_was_imported_before_there_was_a_project_is_taken_again_as_reviewed(store: Store) -> None:
+    given = [Document(id="a", text=TEXT, mentions=(mention(0, 7, source=GOLD),))]
+    project = Project(curators=("Ada",))
+    assert [take(store, given, "Rita").decisions, take(store, given, "Rita", project).decisions] == [1, 1]
+    assert take(store, given, "Rita", project).decisions == 0

@@ -205,6 +205,29 @@ def test_imported_gold_is_what_is_reviewed(team: Team, tmp_path: Path) -> None:
     assert team.gold("Root", tmp_path / "a.jsonl")["imported"] == ["Disease"]
 
 
+def test_an_import_tells_a_bound_reviewer_nothing(serve: Callable[[Project], Team]) -> None:
+    team = serve(Project(curators=("Ada", "Rita")))
+    team.add("guessed")
+    team.step("Ada", "guessed", edits=accepts(0))
+    team.step("Ada", "guessed", finished=True)
+    gold = {"fascicle": 1, "id": "guessed", "text": TEXT, "mentions": [{"spans": [[0, 7]], "type": "Chemical"}]}
+    bearer = {"Authorization": f"Bearer {'Rita':x>32}", "Content-Type": "application/octet-stream"}
+    path = "/v1/curation/import?name=gold.jsonl&who=Rita"
+    refused = team.service.ask("POST", path, json.dumps(gold).encode(), bearer)
+    assert (refused.status, refused.json["code"]) == (403, "hidden")
+    assert team.ask("Root", "GET", "/document?id=guessed&version=").json["steps"] == []
+    assert team.service.ask("POST", path, json.dumps({**gold, "id": "new"}).encode(), bearer).status == 200
+    team.step("Rita", "guessed", finished=True)
+    assert team.service.ask("POST", path, json.dumps(gold).encode(), bearer).status == 200
+
+
+def test_the_id_of_a_step_of_somebody_else_does_not_give_it_away(team: Team) -> None:
+    team.add("ids")
+    name = secrets.token_hex(16)
+    assert team.step("Ada", "ids", id=name, edits=accepts(0)).status == 200
+    assert team.step("Ben", "ids", id=name, edits=accepts(0)).status == 409
+
+
 def test_the_list_is_searched_filtered_and_in_pages(serve: Callable[[Project], Team]) -> None:
     team = serve(Project(curators=("Ada", "Ben", "Cy"), per_document=2))
     names = [f"n{number:02}" for number in range(30)]
@@ -279,6 +302,21 @@ def test_a_project_needs_named_tokens_and_a_file() -> None:
     for settings in (ServeSettings(project=PROJECT, curation="x"), ServeSettings(project=PROJECT, tokens=())):
         with pytest.raises(UsageError):
             Service({}, settings)
+
+
+def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path) -> None:
+    team.add("served")
+    assert team.step("Ada", "served", edits=accepts(0)).status == 200
+    store = team.service.service.curation
+    assert store is not None
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(store._connection.serialize())
+    service = Service({}, ServeSettings(curation=str(copy)))
+    try:
+        with pytest.raises(UsageError, match="--project"):
+            service.start()
+    finally:
+        service.close()
 
 
 def test_without_a_project_there_are_no_versions(served: Standing) -> None:

@@ -15,11 +15,11 @@ import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
-from fascicle.errors import InputError, OutputError
+from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.serving.curation.decisions import After, Edit, decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import GivenStep, Kept, Store
-from fascicle.serving.curation.upkeep import backup, repair, verify
+from fascicle.serving.curation.upkeep import backup, export, repair, verify
 
 TEXT = "Aspirin helps against headache 😀 and pain. " * 8
 
@@ -309,3 +309,20 @@ def test_a_file_of_the_first_version_is_converted(place: Path, tmp_path: Path, w
     assert store.damages == ()
     store.close()
     assert verify(tmp_path / "old.sqlite").steps == 72
+
+
+def test_versions_of_several_curators_are_not_exported_as_one(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "decisions.sqlite")
+    store.add([document(0)], "Rita")
+    store.save(
+        GivenStep(document="doc0", id="0" * 32, who="Ada", version="Ada", finished=True),
+        lambda kept, new: Kept(kept[0], ()),
+    )
+    store.close()
+    output = tmp_path / "gold.jsonl"
+    with pytest.raises(UsageError, match="--project"):
+        export(tmp_path / "decisions.sqlite", output)
+    assert not output.exists()
+    project = tmp_path / "project.toml"
+    project.write_text('curators = ["Ada"]')
+    assert export(tmp_path / "decisions.sqlite", output, project=project).documents == 1

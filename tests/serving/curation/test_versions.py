@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.serving.curation.decisions import After, Edit, Step, gold_document
+from fascicle.serving.curation.decisions import After, Edit, Step, check, decided, gold_document
 from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.curation.versions import REVIEWED, Versions
@@ -170,6 +170,28 @@ def test_a_curator_who_began_keeps_a_document_that_is_assigned_to_others_now() -
     assert Versions(kept({}), one).curators == (assigned,)
     assert set(Versions(kept({other: ({}, "open")}), one).curators) == {assigned, other}
     assert Versions(kept({"Eve": ({}, "open")}), one).curators == (assigned,)
+    begun = Step(number=1, who=other, at="2026-01-01", version=other, edits=(edit(0, ""),))  # as the page sends it
+    assert set(Versions(Kept(MODEL, (begun,)), one).curators) == {assigned, other}
+
+
+def test_what_nobody_decided_about_is_not_rejected() -> None:
+    steps = (
+        Step(number=1, who="Ada", at="2026-01-01", edits=(edit(0, ""),)),
+        Step(number=2, who="Ada", at="2026-01-01", finished=True),
+    )
+    final = Versions(Kept(MODEL, steps), Project(curators=("Ada",))).final
+    assert final.finished
+    assert [one.verdict for one in final.items] == ["accepted", ""]
+    assert "ner_off" not in rules_table([final])
+
+
+def test_a_reviewer_changes_a_decision_about_a_mention_that_its_curator_took_back() -> None:
+    reviewed = Step(number=3, who="Rita", at="2026-01-01", version=REVIEWED, edits=(edit(0, "", reviewed=True),))
+    again = Step(number=4, who="Rita", at="2026-01-01", version=REVIEWED, edits=(edit(0, None, reviewed=True),))
+    document, steps = Versions(Kept(MODEL, (reviewed,)), PROJECT).shown(REVIEWED)
+    assert [one.spans for one in decided(document, steps).gold] == [SPANS[0]]
+    check(document, steps, again)
+    assert not decided(document, (*steps, again)).gold
 
 
 def test_rules_and_tasks_are_about_what_models_found() -> None:

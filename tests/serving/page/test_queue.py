@@ -136,6 +136,25 @@ def test_a_decision_about_another_text_is_not_sent(opened: Opened, shown: Standi
     assert steps(shown, "text") == []
 
 
+def test_a_decision_that_was_refused_stays_when_somebody_else_decides_here(opened: Opened) -> None:
+    page = opened()
+    left = page.evaluate(
+        """async () => {
+            const { Queue } = await import("/page/code/queue.js");
+            const queue = new Queue(() => Promise.reject({ status: 403, message: "no" }), () => {});
+            const step = { document: "a", version: null, text: "", seen: 0, edits: [{ item: "added-1", after: null }] };
+            for (const who of ["Ada", "Ben", "Ben"]) {
+                queue.push({ ...step, who });
+                await queue.flush();
+            }
+            queue.push({ ...step, who: "Ben", version: "" });
+            await queue.flush();
+            return queue.steps.map(({ who, version }) => [who, version]);
+        }"""
+    )
+    assert left == [["Ada", None], ["Ben", None], ["Ben", ""]]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_each_decision_is_saved_once_whatever_breaks(opened: Opened, shown: Standing, seed: int) -> None:
     name, count, drawn = f"broken-{seed}", 24, random.Random(seed)

@@ -253,7 +253,8 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
         raise ValueError("a step has edits, or undoes, or finished, or a remark, and only one of them")
     if step.undoes is not None and step.undoes not in {one.number for one in active(steps)}:
         raise ValueError(f"the step {step.undoes} is none of this document that counts; undo one that does")
-    known = {mention.key for mention in document.mentions}
+    known: set[MentionKey | str] = {mention.key for mention in document.mentions}
+    known |= {key_of(edit.item) for one in steps for edit in one.edits}  # a curator may have taken theirs back since
     remark = step.remark
     if remark is not None and (remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)):
         raise ValueError("a remark has a note, or flagged, or, if it is about the document, skipped")

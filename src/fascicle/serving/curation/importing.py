@@ -68,7 +68,7 @@ def _now(kept: Kept, project: Project | None) -> tuple[Decided, Kept]:
 
 def _step(kept: Kept, edits: list[Edit], who: str, *, version: str | None) -> GivenStep:
     last = kept.steps[-1].number if kept.steps else 0
-    content = msgspec.json.encode([kept.document.id, last, edits])
+    content = msgspec.json.encode([kept.document.id, last, edits, version])
     name = hashlib.sha256(content).hexdigest()[:32]
     return GivenStep(document=kept.document.id, id=name, who=who, after=last, edits=tuple(edits), version=version)
 

@@ -248,3 +248,9 @@ def _end_of(connection: sqlite3.Connection, place: int) -> tuple[int, bytes]:
 
 def _end(connection: sqlite3.Connection, place: int, number: int, digest: bytes) -> None:
     connection.execute("INSERT OR REPLACE INTO ends VALUES (?, ?, ?)", (place, number, digest))
+
+
+def has_versions(connection: sqlite3.Connection) -> bool:
+    """Returns whether steps are about versions, which projects alone have."""
+    query = """SELECT EXISTS (SELECT 1 FROM steps WHERE instr(CAST(content AS TEXT), '"version":'))"""
+    return bool(connection.execute(query).fetchone()[0])

@@ -197,6 +197,12 @@ class Store:
         with self._lock:
             return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 
+    @property
+    def has_versions(self) -> bool:
+        """True if a project has used the file."""
+        with self._lock:
+            return rows.has_versions(self._connection)
+
     def document(self, name: str) -> Kept:
         """Returns a document with its steps.
 
@@ -232,12 +238,13 @@ class Store:
             places = rows.places(self._connection)
             ends: dict[int, int] = dict(self._connection.execute("SELECT document, number FROM ends"))
         for place in places:
-            if place not in made or made[place][0] != ends.get(place):
-                made.pop(place, None)
+            found = made.get(place)
+            if found is None or found[0] != ends.get(place):
+                found = None
                 with self._lock, suppress(DamagedError):
-                    made[place] = ends.get(place, 0), of(kept_at(self._connection, place))
-            if place in made:
-                yield made[place][1]
+                    found = made[place] = ends.get(place, 0), of(kept_at(self._connection, place))
+            if found is not None:
+                yield found[1]
 
     def has_words(self, name: str, words: str) -> bool:
         """Returns whether the id or the text of a document has some words, without regard of case."""
@@ -261,7 +268,7 @@ class Store:
             kept = self.document(new.document)
             content = _content_of(new)
             if (saved := self._saved(new.id)) is not None:
-                if saved not in kept.steps or _content_of(saved) != content:
+                if saved not in kept.steps or saved.who != new.who or _content_of(saved) != content:
                     raise ConflictError(f"the id {new.id!r} stands for another step; make a new one")
                 return saved
             document, steps = view(kept, new)

@@ -152,7 +152,7 @@ def export(
     Raises:
         RecipeError: the project cannot be read.
         InputError: the file cannot be opened, or is another one.
-        UsageError: no curator of the project has this name.
+        UsageError: no curator of the project has this name, or the file has versions, and no project is given.
         OutputError: the output cannot be written.
     """
     settings = None if project is None else read_project(project)
@@ -161,6 +161,8 @@ def export(
         raise UsageError(f"{version!r} is no curator of a project; there are {', '.join(known) or 'none without one'}")
     found: list[Decided] = []
     with _read(path) as connection:
+        if settings is None and rows.has_versions(connection):
+            raise UsageError(f"{path} has versions of several curators; name their project with --project")
         damages = tuple(rows.damages(connection))
         for place in rows.places(connection):
             with suppress(DamagedError):

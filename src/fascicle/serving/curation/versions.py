@@ -56,7 +56,8 @@ class Versions:
         """Stores a document with all steps about it."""
         self.document, self._steps = kept
         self.project = project
-        begun = {step.who for step in kept.steps if step.version is None}.union(project.assigned(kept.document.id))
+        begun = {step.who if step.version is None else step.version for step in kept.steps}
+        begun.update(project.assigned(kept.document.id))
         self.curators = tuple(name for name in project.curators if name in begun)
 
     def steps(self, name: str) -> tuple[Step, ...]:
@@ -121,12 +122,13 @@ class Versions:
         """What is reviewed as decisions about the mentions of models; where it is open, nothing is decided."""
         gold = {(one.type, one.spans): one for one in self.reviewed.gold}
         still = {(one.type, one.spans) for one in self.reviewed.undecided}
+        said = {item.origin.key for one in self.done.values() for item in one.items if item.verdict and item.origin}
         items = []
         for origin in self.document.mentions:
             place = (origin.type, origin.spans)
             if now := gold.get(place):
                 items.append(Item(origin, now, verdict_of(origin, now)))
-            elif place in still or not self.reviewed.finished:
+            elif place in still or origin.key not in said or not self.reviewed.finished:
                 items.append(Item(origin))
             else:
                 items.append(Item(origin, None, "rejected"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -29,7 +30,7 @@ from fascicle.serving.curation.store import (
     Who,
     whole,
 )
-from fascicle.serving.curation.versions import Versions, decided_by, version_of
+from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, version_of
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.naming import plain_name, suffix_of, writable
@@ -160,6 +161,8 @@ async def step(request: Request, service: Service) -> Response:
     new = await json_of(request, service.settings, GivenStep)
     _check_curator(request, new.who)
     who, project = request.state.who, service.settings.project
+    if project is not None and new.version is None:
+        new = msgspec.structs.replace(new, version=new.who)  # so that the file says that it is of a project
 
     def view(kept: Kept, new: GivenStep) -> Kept:
         return whole(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
@@ -204,8 +207,16 @@ async def take_file(request: Request, service: Service) -> Response:
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
     given = [codec.decode(bytes(one)) for one in found.documents]
-    taken = await done(service, lambda store: take(store, given, who, service.settings.project))
-    return json_answer(msgspec.structs.replace(taken, notes=found.notes))
+    project = service.settings.project
+
+    def taken_by(store: Store) -> Imported:
+        if project is not None:
+            for one in given:
+                with suppress(UnknownDocumentError):
+                    Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
+        return take(store, given, who, project)
+
+    return json_answer(msgspec.structs.replace(await done(service, taken_by), notes=found.notes))
 
 
 def _check_curator(request: Request, given: str) -> None:

@@ -145,7 +145,8 @@ const isPassing = ({ status }) => [0, 401, 408, 429].includes(status) || status 
 /** Whether a step decides anew about what another one decides. @param {Waiting} old @param {Waiting} step */
 function same(old, step) {
   const items = new Set((step.edits ?? []).map(({ item }) => item));
-  return old.document === step.document && (old.edits ?? []).some(({ item }) => items.has(item));
+  const of = ({ document, version, who }) => JSON.stringify([document, version, who]);
+  return of(old) === of(step) && (old.edits ?? []).some(({ item }) => items.has(item));
 }
 
 /** 128 random bits. */
