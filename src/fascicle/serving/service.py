@@ -54,7 +54,7 @@ class Service:
             UsageError: a project without a file of decisions, or without named tokens.
         """
         if settings.project is not None and (settings.tokens is None or not settings.curation):
-            raise UsageError("a project needs a file of decisions and named tokens; name both")
+            raise UsageError("a project needs a file of decisions and named tokens; give curation=FILE and tokens=FILE")
         self.settings, self.metrics = settings, Metrics()
         self.pools = {
             name: Pool(
@@ -84,7 +84,7 @@ class Service:
         if self.settings.curation and self.curation is None:
             self.curation = Store.open(self.settings.curation)
             if self.settings.project is None and self.curation.has_versions:
-                raise UsageError(f"{self.settings.curation} has versions of several curators; give their --project")
+                raise UsageError(f"{self.settings.curation} has versions of several curators; give project=FILE")
         self.jobs.start()
 
     def close(self) -> None:

@@ -162,7 +162,7 @@ def export(
     found: list[Decided] = []
     with _read(path) as connection:
         if settings is None and rows.has_versions(connection):
-            raise UsageError(f"{path} has versions of several curators; name their project with --project")
+            raise UsageError(f"{path} has versions of several curators; give project=FILE")
         damages = tuple(rows.damages(connection))
         for place in rows.places(connection):
             with suppress(DamagedError):
