@@ -313,7 +313,7 @@ def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path
     copy.write_bytes(store._connection.serialize())
     service = Service({}, ServeSettings(curation=str(copy)))
     try:
-        with pytest.raises(UsageError, match="--project"):
+        with pytest.raises(UsageError, match="project=FILE"):
             service.start()
     finally:
         service.close()

@@ -320,7 +320,7 @@ def test_versions_of_several_curators_are_not_exported_as_one(tmp_path: Path) ->
     )
     store.close()
     output = tmp_path / "gold.jsonl"
-    with pytest.raises(UsageError, match="--project"):
+    with pytest.raises(UsageError, match="project=FILE"):
         export(tmp_path / "decisions.sqlite", output)
     assert not output.exists()
     project = tmp_path / "project.toml"
