@@ -20,6 +20,7 @@ NO_ANSWER = "Failed to load resource"
 
 def begun(opened: Opened, name: str, count: int) -> Page:
     page = opened(words(name, count), curator="Ada", fails=NO_ANSWER)
+    page.route("**/nothing", lambda route: route.abort())  # requests are asked about before keys are pressed
     press(page, "k")
     tally(page, f"0 of {count}")
     return page
