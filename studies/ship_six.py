@@ -33,7 +33,7 @@ from studies.common import ROOT, write_result
 from studies.six import rows
 from studies.six.assembling import fitted, rewritten
 from studies.six.card import card
-from studies.six.corpora import OWN, ROWS
+from studies.six.corpora import EVERY
 from studies.six.tables import FULL
 
 _TOGETHER = 400  # texts of the check that none depends on the others
@@ -73,8 +73,7 @@ def main() -> None:
 
 def measured(name: str, model: Annotator, full: Annotator) -> dict[str, Any]:
     """Every number of the card; the rows also go into the results of the study."""
-    every = (*ROWS, *OWN)
-    found = {name: rows.scores_of(model, every), f"{name}{FULL}": rows.scores_of(full, every)}
+    found = {name: rows.scores_of(model, EVERY), f"{name}{FULL}": rows.scores_of(full, EVERY)}
     systems = {one: rows.facts(one, found) for one in found}
     write_result(rows.NAME, rows.with_systems(rows.stored(), systems))
     path = Path(os.environ["FASCICLE_DATA"]) / "drugprot" / "DrugProt_Test.PubTator.gz"

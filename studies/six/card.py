@@ -11,7 +11,7 @@ from typing import Any, Final
 from fascicle.settings.folders.manifest import Manifest
 from studies.common import result
 from studies.decision import tables as decision_tables
-from studies.six.corpora import BESIDE, OWN, TABLE_2, ScoredRow
+from studies.six.corpora import BESIDE, EVERY, TABLE_2, ScoredRow
 
 Value = Mapping[str, Any]
 _EXAMPLE: Final = "Lithium may cause nephrogenic diabetes insipidus in mice that lack AQP2."
@@ -175,7 +175,7 @@ def _scores(manifest: Manifest, result: Value) -> Iterator[str]:
         "| test part, label | type | words given | raw text | seqeval | 32 bits |",
         "|---|---|---|---|---|---|",
     )
-    yield from (_row(row, result) for row in (*TABLE_2, *BESIDE, *OWN) if row.name in result["rows"])
+    yield from (_row(row, result) for row in EVERY if row.name in result["rows"])
     checked = result["company"]
     yield ""
     yield from _told(

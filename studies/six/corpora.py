@@ -79,3 +79,4 @@ OWN = (
     ScoredRow(row=_row("bc2gm", "GENE", "Gene.bc2gm"), given="bc2gm/iob/test.tsv"),
     ScoredRow(row=_row("jnlpba", "cell_line", "CellLine.jnlpba"), given=_JNLPBA, raw=_JNLPBA_RAW),
 )
+EVERY = (*ROWS, *OWN)

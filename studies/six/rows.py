@@ -33,7 +33,7 @@ from fascicle.text.segment import words as words_of
 from studies.common import RESULTS, paired, write_result
 from studies.common import row as facts_of
 from studies.labels.rows import Row, row_scores
-from studies.six.corpora import OWN, ROWS, TABLE_2, ScoredRow
+from studies.six.corpora import EVERY, TABLE_2, ScoredRow
 from studies.six.tables import TABLES
 
 NAME: Final = "six-rows"
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folders = dict(given.partition("=")[::2] for given in args.models)
     if bad := [name for name, folder in folders.items() if not name or not folder]:
         parser.error(f"write NAME=FOLDER, not {bad[0]!r}")
-    rows = TABLE_2 if args.only == "table-2" else (*ROWS, *OWN)
+    rows = TABLE_2 if args.only == "table-2" else EVERY
     found = {name: scores_of(load_whole(folder, threads=args.threads), rows) for name, folder in folders.items()}
     value = with_systems(stored(), {name: facts(name, found) for name in found})
     write_result(NAME, value)

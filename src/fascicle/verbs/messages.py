@@ -17,7 +17,10 @@ _FLAGS: Final = "add overwrite allow_missing resume per_type distinct_types debu
 _WITH_VALUES: Final = "documents columns shape labels bare_tags where"
 
 
-_ALIKE: Final = "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE"
+_ALIKE: Final = (
+    "pack=PACK encoding=NAME format=NAME method=none source=NAME map=FILE dev=PATH token_file=FILE curation=FILE "
+    "tokens=FILE project=FILE"
+)
 
 
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -27,9 +30,6 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **{said: f"--{said.replace('_', '-').replace('=', ' ')}" for said in _ALIKE.split()},
         "sample=FILE": "--calibrate FILE",
         "url=URL": "--url URL",
-        "curation=FILE": "--curation FILE",
-        "tokens=FILE": "--tokens FILE",
-        "project=FILE": "--project FILE",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
         "format=jsonl": "--input-format jsonl",
         "format=pdf": "--input-format pdf",
