@@ -1,13 +1,14 @@
 """Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
 
 usage: python -m studies.ship_six REFIT TWIN [--name biomed@1] [--also RUN ...] [--assets src/fascicle/assets]
-       python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER
+       python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER [--pack basic@1]
 
 REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
 ``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora. The
 thresholds are those of ``studies.six.thresholds TWIN``, which runs before. Written: the model folder with
 its card, ``results/shipped-NAME.json``, and the rows of NAME and NAME-fp32 in ``results/six-rows.json``. With
-``--folder``, for a size that does not ship, the model is written there, and nothing is measured.
+``--folder``, for a size that does not ship, the model is written there, and nothing is measured; ``--pack`` names the
+pack that its decision of documents will ask for names, which ``fascicle calibrate --document`` then fits.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fascicle.core.document import Document
 from fascicle.core.files.owned import RECORD
 from fascicle.formats import read
 from fascicle.loading import load_whole
+from fascicle.settings.decision import DocumentDecision, NameDecision
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.text.annotator import Annotator
@@ -48,11 +52,17 @@ def main() -> None:
     parser.add_argument("--name", default="biomed@1")
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
     parser.add_argument("--folder", type=Path, help="of a model that does not ship")
+    parser.add_argument("--pack", default="", help="with --folder: a shipped pack")
     args = parser.parse_args()
     target = args.assets / args.name
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         manifest, decision = fitted(args.refit, args.twin, place)
+        if args.pack:
+            asks = DocumentDecision(names=NameDecision(), pack=args.pack)
+            manifest = msgspec.structs.replace(
+                manifest, decision=msgspec.structs.replace(manifest.decision, document=asks)
+            )
         run, made = rewritten(args.refit, manifest, place), place / "int8"
         export(run, made, int8=True, name=args.name)
         (made / RECORD).unlink()  # it is about folders of users

@@ -199,7 +199,9 @@ def _before(
             scores = calibrated(scores, decision.calibration)
         changed = tuple(msgspec.structs.replace(m, score=s) for m, s in zip(said, scores.tolist(), strict=True))
         patch = Patch(add=changed)
-        yield one.id, (resolved(bare, patch, decision.abbreviations) if decision.abbreviations else patch).add
+        if rules := decision.abbreviations:
+            patch = resolved(bare, patch, rules, apart=decision.apart or ())
+        yield one.id, patch.add
 
 
 def _numbers(row: Measured, said: Answers) -> dict[str, Any]:

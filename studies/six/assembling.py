@@ -43,8 +43,9 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     of_twin = read_manifest(twin / "best")
     export(twin, place / "twin", int8=True)
     dev = dev_answers(load_whole(place / "twin"))
-    scores, rules = fit_scores(dev), fit_abbreviations(dev)
     manifest = read_manifest(refit / "best")
+    apart = tuple(name for name in manifest.types if "." in name)
+    scores, rules = fit_scores(dev), fit_abbreviations(dev, apart=apart)
     limits = thresholds.chosen(twin.name)
     by_type = tuple(limits[name] for name in manifest.types)
     chosen = decided(
@@ -53,7 +54,7 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
         nothing_by_type=by_type,
         calibration=scores.calibration,
         abbreviations=rules.rules,
-        apart=tuple(name for name in manifest.types if "." in name) or msgspec.UNSET,
+        apart=apart or msgspec.UNSET,
     )
     stages = [stage.as_dict() for stage in scores.stages]
     told = {"abbreviations": rules.as_dict(), "calibration": stages, "dev_documents": len(dev.documents)}

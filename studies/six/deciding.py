@@ -141,8 +141,8 @@ def fit_scores(dev: DevAnswers) -> Fitted:
     )
 
 
-def fit_abbreviations(dev: DevAnswers) -> FittedRules:
-    """Rules for short forms, by micro F1 on whole texts."""
+def fit_abbreviations(dev: DevAnswers, *, apart: Sequence[str] = ()) -> FittedRules:
+    """Rules for short forms, by micro F1 on whole texts; see `fit_rules`."""
     documents = [document for document in dev.documents if document.id in dev.whole]
     gold = {document.id: document.layer(GOLD) for document in documents}
     found = {document.id: dev.found[document.id] for document in documents}
@@ -152,7 +152,7 @@ def fit_abbreviations(dev: DevAnswers) -> FittedRules:
             gold, {key: [m for m in said if _counts(key, m, dev.parts)] for key, said in changed.items()}
         ).micro.f1
 
-    return fit_rules(documents, found, merit=merit, chosen_on=dev.sha256)
+    return fit_rules(documents, found, merit=merit, chosen_on=dev.sha256, apart=apart)
 
 
 def _counts(document: str, mention: Mention, parts: Sequence[DevPart]) -> bool:

@@ -44,6 +44,17 @@ def test_a_name_that_was_not_found_is_read_with_a_stop() -> None:
     assert found.add == (mention(0, 11, "Disease"),)
 
 
+def test_a_mention_of_a_type_kept_apart_makes_no_text_a_name() -> None:
+    own = mention(0, 11, "Gene.own")
+    found, read = named("lung cancer", Patch(add=(own, mention(0, 4))))
+    assert read == ["lung cancer ."]
+    assert found.add == (mention(0, 11, "Disease"),)
+    how = {"rules": RULES, "pack": "", "types": ("Gene",), "source": "model"}
+    before = Patch(add=(mention(0, 4),))
+    again = lambda _: [Patch(add=(own,))]  # noqa: E731
+    assert with_names([Document(id="1", text="lung cancer")], [before], again=again, **how) == [before]
+
+
 @pytest.mark.parametrize(
     ("text", "patch"),
     [

@@ -69,7 +69,7 @@ def with_names(
         rules: which texts.
         pack: that they are looked up in; empty for none.
         again: reads texts, and says no more than the first reading.
-        types: of the model.
+        types: that the model gives out; a mention of another type makes no text a name.
         source: of its mentions.
     """
     found = list(patches)
@@ -78,7 +78,7 @@ def with_names(
         for at, (one, patch) in enumerate(zip(documents, patches, strict=True))
         if may_be_name(one.text, rules)
         and may_be_read_again(one.text)
-        and not any(is_all_of(one.text, mention) for mention in patch.add)
+        and not any(mention.type in types and is_all_of(one.text, mention) for mention in patch.add)
     ]
     if not open_ones:
         return found
@@ -93,7 +93,8 @@ def with_names(
             if kind in types
         ]
         for said in (second.add, known):
-            if whole := _whole(text, said):
+            whole = _whole(text, said)
+            if any(one.type in types for one in whole):
                 found[at] = msgspec.structs.replace(found[at], add=whole)
                 break
     return found
@@ -346,7 +347,8 @@ class Ruled(Annotator):
         """Returns the patches after the rules for abbreviations and for documents were applied."""
         rules, found = self.rules, list(patches)
         if abbreviations := rules.abbreviations:
-            found = [resolved(one, patch, abbreviations) for one, patch in zip(documents, found, strict=True)]
+            resolve = partial(resolved, rules=abbreviations, apart=self.apart)
+            found = [resolve(one, patch) for one, patch in zip(documents, found, strict=True)]
         if decision := rules.document:
             decide = partial(decided, sentences=segmenter(self.segmenter).sentences, knows=knows(decision))
             found = [decide(one, patch, decision) for one, patch in zip(documents, found, strict=True)]

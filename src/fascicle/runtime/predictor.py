@@ -286,8 +286,9 @@ class ModelPredictor(Ruled):
         if not (rules and rules.names):
             return patches
         again = self.with_document(rules.keeping_all)._read_again
+        types = [kind for kind in self.types if kind not in self.apart]
         named = with_names(
-            documents, patches, rules=rules.names, pack=rules.pack, again=again, types=self.types, source=self.name
+            documents, patches, rules=rules.names, pack=rules.pack, again=again, types=types, source=self.name
         )
         return with_cells(documents, named, rules=rules.names, predict=self.predict)
 

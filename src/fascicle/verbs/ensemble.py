@@ -123,12 +123,15 @@ def _undamaged(name: str) -> Path:
 
 
 def _told(folder: Path) -> tuple[str, tuple[str, ...]]:
-    """Returns the name of a model, and its types."""
+    """Returns the name of a model, and the types that it gives out."""
     if is_pack(folder):
         pack = read_pack(folder)
         return pack.name, tuple(filter(None, pack.types))
-    manifest = stored.read_ensemble(folder) if stored.is_ensemble(folder) else read_manifest(folder)
-    return manifest.name, manifest.types
+    if stored.is_ensemble(folder):
+        joined = stored.read_ensemble(folder)
+        return joined.name, joined.types
+    manifest = read_manifest(folder)
+    return manifest.name, tuple(kind for kind in manifest.types if kind not in (manifest.decision.apart or ()))
 
 
 def _undamaged_filter(name: str) -> Path:

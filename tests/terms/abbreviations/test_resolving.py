@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.document import Document, Mention, Patch, canonical
 from fascicle.core.mention import Span
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
@@ -164,6 +164,20 @@ def test_discontinuous_mentions_stay() -> None:
     apart = Mention(((0, 4), (15, 17)), "D", source="m")
     patch = resolved(Document(id="1", text=text), Patch(add=(apart,)), AbbreviationRules(spread="end", drop=True))
     assert patch.add == (apart,)
+
+
+@given(cases(), st.sampled_from(ALL))
+def test_types_kept_apart_change_no_other_mention(
+    case: tuple[Document, tuple[Mention, ...]], rules: AbbreviationRules
+) -> None:
+    document, mentions = case
+    own = tuple(msgspec.structs.replace(m, type=f"{m.type}.own") for m in mentions[::2])
+    apart = ("C.own", "D.own")
+    patch = resolved(document, Patch(add=canonical([*mentions, *own])), rules, apart=apart)
+    alone = {kind: tuple(m for m in own if m.type == kind) for kind in apart}
+    expected = [resolved(document, Patch(add=one), rules) for one in (mentions, *alone.values())]
+    assert patch.add == canonical([m for one in expected for m in one.add])
+    assert Counter(patch.events) == Counter(event for one in expected for event in one.events)
 
 
 @pytest.mark.parametrize("merit", ["none", "all"])

@@ -25,7 +25,7 @@ STEP: Final = "abbreviations"
 Types = frozenset[str]
 
 
-def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patch:
+def resolved(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
     """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
@@ -37,12 +37,15 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
         document: its ``abbreviations``, or else those that its text defines.
         patch: the answer for this document.
         rules: which changes are made.
+        apart: types to which the rules are applied one by one, so that they change no mention of another type.
 
     Returns:
         The same patch if nothing changes.
     """
     if not patch.add or not rules.change:
         return patch
+    if apart:
+        return _each(document, patch, rules, apart)
     layer = _Layer(document.text, patch.add)
     if rules.spread != "no" or rules.drop:
         _resolve(layer, abbreviations_of(document), rules)
@@ -51,6 +54,19 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules) -> Patc
     if not layer.events:
         return patch
     return msgspec.structs.replace(patch, add=layer.mentions(), events=(*patch.events, *layer.events))
+
+
+def _each(document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]) -> Patch:
+    """Applies the rules to the mentions of each type kept apart, and to all others."""
+    known = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
+    groups = defaultdict(list[Mention])
+    for mention in patch.add:
+        groups[mention.type if mention.type in apart else ""].append(mention)
+    done = [resolved(known, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)]
+    if not (events := tuple(event for one in done for event in one.events)):
+        return patch
+    add = canonical([mention for one in done for mention in one.add])
+    return msgspec.structs.replace(patch, add=add, events=(*patch.events, *events))
 
 
 class _Layer:
@@ -216,7 +232,12 @@ def candidates() -> Iterator[AbbreviationRules]:
 
 
 def fit_rules(
-    documents: Sequence[Document], found: Found, *, merit: Callable[[Found], float], chosen_on: str
+    documents: Sequence[Document],
+    found: Found,
+    *,
+    merit: Callable[[Found], float],
+    chosen_on: str,
+    apart: Sequence[str] = (),
 ) -> FittedRules:
     """Tries all rules on development documents and returns the best; in a tie, those with fewer changes.
 
@@ -225,10 +246,11 @@ def fit_rules(
         found: document id -> the mentions of the model, for each document.
         merit: what such mentions are worth, e.g. their F1.
         chosen_on: sha256 of the documents.
+        apart: see `resolved`.
     """
     known = [msgspec.structs.replace(one, abbreviations=abbreviations_of(one)) for one in documents]
     tried = tuple(
-        (rules, merit({one.id: resolved(one, Patch(add=found[one.id]), rules).add for one in known}))
+        (rules, merit({one.id: resolved(one, Patch(add=found[one.id]), rules, apart=apart).add for one in known}))
         for rules in candidates()
     )
     best, _ = max(tried, key=lambda pair: pair[1])  # the first of several

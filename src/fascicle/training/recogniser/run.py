@@ -246,8 +246,8 @@ class Recogniser(Trainee):
         def merit(changed: Found) -> float:
             return self._judge.rates(self._judge.scores(self.parts.dev, changed)).f1
 
-        chosen_on = view.manifest.decision.chosen_on
-        fitted = fit_rules(self.parts.dev, found, merit=merit, chosen_on=chosen_on)
+        decision = view.manifest.decision
+        fitted = fit_rules(self.parts.dev, found, merit=merit, chosen_on=decision.chosen_on, apart=decision.apart or ())
         return view.deciding(abbreviations=fitted.rules), fitted
 
     def _with_threshold(self, view: _View) -> _View:

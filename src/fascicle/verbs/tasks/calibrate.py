@@ -148,7 +148,8 @@ def calibrate(
     scoring.check_no_training_text(given, scoring.training_hashes(source), path=path, model=manifest.name, cuts=cuts)
     documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
-    work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=source_sha256(path))
+    sha256 = source_sha256(path)
+    work = _Fitting(documents=documents, found=found, wanted=wanted, chosen_on=sha256, apart=predictor.apart)
     notes = list(_notes(manifest, documents, settings=chosen))
     try:
         fitted = work.scores(chosen, manifest.types) if chosen.changes_scores else None
@@ -225,12 +226,14 @@ class _Fitting:
         found: document id -> mentions of all types.
         wanted: types that count.
         chosen_on: sha256 of the documents.
+        apart: types that the model keeps apart.
     """
 
     documents: Sequence[Document]
     found: Found
     wanted: scoring.ScoredTypes
     chosen_on: str
+    apart: Sequence[str]
 
     def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> Fitted:
         """Fits a curve and thresholds."""
@@ -255,7 +258,7 @@ class _Fitting:
         def merit(changed: Found) -> float:
             return score(gold, self.wanted.among(changed)).micro.f1
 
-        return fit_rules(self.documents, found, merit=merit, chosen_on=self.chosen_on)
+        return fit_rules(self.documents, found, merit=merit, chosen_on=self.chosen_on, apart=self.apart)
 
 
 def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types: Sequence[str]) -> tuple[Mention, ...]:
