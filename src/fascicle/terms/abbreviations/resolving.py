@@ -59,7 +59,7 @@ def resolved(document: Document, patch: Patch, rules: AbbreviationRules, *, apar
 def _each(document: Document, patch: Patch, rules: AbbreviationRules, apart: Sequence[str]) -> Patch:
     """Applies the rules to the mentions of each type kept apart, and to all others."""
     known = msgspec.structs.replace(document, abbreviations=abbreviations_of(document))
-    groups = defaultdict(list[Mention])
+    groups: dict[str, list[Mention]] = defaultdict(list)
     for mention in patch.add:
         groups[mention.type if mention.type in apart else ""].append(mention)
     done = [resolved(known, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)]
