@@ -1,9 +1,9 @@
 """Fits the linker that is shipped with the term pack ``basic@1``, measures it, and writes its card.
 
-usage: python -m studies.ship_linker FOLDER [--output src/fascicle/assets/linkers/basic@1]
+usage: python -m studies.ship_linker FOLDER --judge MODEL [--output src/fascicle/assets/linkers/basic@1]
 
-FOLDER has the mentions of ``studies/concepts/mentions.py`` in the parts to choose on, by which the probabilities of
-links of found mentions are corrected.
+FOLDER has the mentions that MODEL finds in the part ``aside`` of ``studies/concepts/mentions.py``; the probabilities of
+links of found mentions are corrected by them. MODEL is the twin of ``biomed``, which did not learn from them.
 
 ``FASCICLE_DATA`` names the corpora. The linker has weights alone: no index, and no name of a corpus. Written: its
 folder with the card, and ``results/shipped-linker-basic@1.json``.
@@ -41,7 +41,6 @@ from studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
 PACK: Final = "basic@1"
 LABELS: Final = 400
 ORDER: Final = ("MESH",)  # of the vocabularies that a mention may be linked to
-JUDGE: Final = "biomed-fast"  # which found the mentions that probabilities are corrected by
 SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)
 
 
@@ -115,11 +114,12 @@ def main() -> None:
     """Fits, measures, writes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--judge", required=True)
     parser.add_argument("--output", type=Path, default=ROOT / "src" / "fascicle" / "assets" / "linkers" / PACK)
     args = parser.parse_args()
     pack = Pack.open(PACK)
     renewed = Renewed(pack)
-    given, judged = fitting_texts(pack, args.folder)
+    given, judged = fitting_texts(pack, args.folder, args.judge)
     fitted = fit_linker(pack, None, given, settings=SETTINGS, judged=judged)
     with tempfile.TemporaryDirectory() as place:
         fitted.memory.write(Path(place))
@@ -136,18 +136,18 @@ def main() -> None:
     (args.output / CARD).write_text(card(made, measured, sum(sizes.values())), encoding="utf-8")
 
 
-def fitting_texts(pack: Pack, folder: Path) -> tuple[list[Document], list[Document]]:
+def fitting_texts(pack: Pack, folder: Path, judge: str) -> tuple[list[Document], list[Document]]:
     """What the rankers are fitted on, and what probabilities of links of found mentions are corrected by."""
     renewed = Renewed(pack)
-    return [*renewed.of(to_fit()), *labels_of(pack, "Species")], renewed.of(to_judge(folder))
+    return [*renewed.of(to_fit()), *labels_of(pack, "Species")], renewed.of(to_judge(folder, judge))
 
 
-def to_judge(folder: Path) -> list[Document]:
-    """Documents to choose on with the concepts of gold, and the mentions that `JUDGE` found."""
+def to_judge(folder: Path, judge: str) -> list[Document]:
+    """Documents to choose on with the concepts of gold, and the mentions that a model found."""
     judged = []
     for corpus in SOURCES:
-        said = found_by(folder, JUDGE, corpus, "dev")
-        for gold, one in zip(documents(corpus, "dev"), said, strict=True) if said else ():
+        said = found_by(folder, judge, corpus, "aside")
+        for gold, one in zip(documents(corpus, "aside"), said, strict=True) if said else ():
             judged.append(msgspec.structs.replace(gold, mentions=(*gold.mentions, *one.mentions), abbreviations=None))
     return judged
 
@@ -262,11 +262,11 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "## What its probabilities are fitted on",
         "",
         "Where a mention is given, on the documents above, each left out of the fit in its turn. Where a model found",
-        "the mention, the probability is that the document has the concept. It is fitted on what biomed-fast finds in",
-        "the dev parts of BC5CDR, NCBI-disease and BioRED, which never taught it, and in every fourth document of",
-        "train of NLM-Gene, GNormPlus and LINNAEUS and every eighth caption of train of BioID, which did. biomed",
-        "learnt from dev parts too, so what holds for biomed-fast stands in for it. The odds of a link are raised to",
-        "the power *scale*, those of the mention to the power *mention*, and the answer is given if it is rather right",
+        "the mention, the probability is that the document has the concept. It is fitted on what the twin of biomed,",
+        "the same training with dev kept from it, finds in the dev parts of BC5CDR, NCBI-disease and BioRED and in the",
+        "tenth of NLM-Gene, GNormPlus and BioID that was set aside, which taught neither, and in every fourth document",
+        "of train of LINNAEUS, which did. It holds for biomed-fast too. The odds of a link are raised to the power",
+        "*scale*, those of the mention to the power *mention*, and the answer is given if it is rather right",
         "than wrong. Types with fewer than 2,000 found mentions there have one probability for both.",
         "",
         "| type | found mentions | right | scale | mention | shift |",
@@ -288,8 +288,8 @@ def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:
         "",
         "```",
         "export FASCICLE_DATA=...",
-        "python -m studies.concepts.mentions FOLDER --parts dev --models biomed-fast",
-        "python -m studies.ship_linker FOLDER",
+        "python -m studies.concepts.mentions FOLDER --parts aside --models TWIN  # see studies/decision/ship.py",
+        "python -m studies.ship_linker FOLDER --judge TWIN",
         "```",
         "",
         f"The last command wrote this card; its numbers stand in `studies/results/shipped-linker-{PACK}.json`.",

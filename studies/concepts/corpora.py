@@ -9,10 +9,11 @@ from typing import Final, Literal, NamedTuple
 
 from fascicle.core.document import Document
 from fascicle.formats.files import read
+from studies.conventions import aside
 from studies.decision.development import copies_of_tests, keys
 from studies.packs.gold import CORPORA, Corpus, renamed
 
-Part = Literal["dev", "test"]
+Part = Literal["dev", "test", "aside"]
 
 
 class Source(NamedTuple):
@@ -56,15 +57,26 @@ SOURCES: Final[Mapping[str, Source]] = {
 
 
 def documents(name: str, part: Part) -> list[Document]:
-    """The documents of a part, with gold mentions of canonical types; empty if the corpus has no such part."""
+    """The documents of a part, with gold mentions of canonical types; empty if the corpus has no such part.
+
+    ``aside`` is ``dev``, but what ``studies.conventions.aside`` sets aside of those corpora that have no dev part.
+    """
     source = SOURCES[name]
     if part == "test":
         return list(_read(source.test, source.corpus))
+    if part == "aside" and name in aside.SOURCES:
+        return _set_aside(name)
     found = list(_read(source.dev, source.corpus))[:: source.every] if source.dev else []
     if source.every == 1:
         copies = copies_of_tests(_data())
         found = [one for one in found if not keys(one) & copies]
     return found
+
+
+def _set_aside(name: str) -> list[Document]:
+    found, group = list(_read(aside.SOURCES[name].file, SOURCES[name].corpus)), aside.SOURCES[name].group
+    kept = aside.chosen([group(one.id) for one in found], aside.SHARE)
+    return [one for one in found if group(one.id) in kept]
 
 
 def everything() -> Iterator[tuple[str, Document]]:

@@ -1,8 +1,8 @@
 """Forms of the correction of probabilities of found mentions, on the parts to choose on; see ``plan.md``.
 
-python -m studies.concepts.corrections FOLDER
+python -m studies.concepts.corrections FOLDER --judge MODEL
 
-FOLDER has the mentions of ``mentions.py``. Links are ranked by rankers that did not see their document; each form is
+FOLDER has the mentions of ``mentions.py`` that MODEL finds in its part ``aside``. Links are ranked by rankers that did not see their document; each form is
 fitted to four fifths of the found mentions, in the order of documents, and judged on the other. Writes
 ``results/concepts-corrections.json``.
 """
@@ -66,9 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measures and stores."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--judge", required=True)
     args = parser.parse_args(argv)
     pack = Pack.open(PACK)
-    given, judged = fitting_texts(pack, args.folder)
+    given, judged = fitting_texts(pack, args.folder, args.judge)
     taught = teach(pack, None, given, settings=SETTINGS, judged=judged)
     rows = {}
     for kind, found in taught.found.items():

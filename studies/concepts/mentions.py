@@ -1,6 +1,6 @@
 """Finds the mentions of the models that ship, once, and keeps them; see ``plan.md``.
 
-python -m studies.concepts.mentions FOLDER [--models biomed biomed-fast] [--parts test dev] [--again]
+python -m studies.concepts.mentions FOLDER [--models biomed biomed-fast] [--parts test dev aside] [--again]
 
 A folder below FOLDER for each state of a model, so that a new model is read anew. ``--again`` is needed where the rules
 of the decision changed and the model did not.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", nargs="+", default=list(MODELS))
-    parser.add_argument("--parts", nargs="+", choices=("test", "dev"), default=["test", "dev"])
+    parser.add_argument("--parts", nargs="+", choices=get_args(Part), default=["test", "dev"])
     parser.add_argument("--again", action="store_true")
     args = parser.parse_args(argv)
     for name in args.models:
