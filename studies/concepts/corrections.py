@@ -2,9 +2,9 @@
 
 python -m studies.concepts.corrections FOLDER --judge MODEL
 
-FOLDER has the mentions of ``mentions.py`` that MODEL finds in its part ``aside``. Links are ranked by rankers that did not see their document; each form is
-fitted to four fifths of the found mentions, in the order of documents, and judged on the other. Writes
-``results/concepts-corrections.json``.
+FOLDER has the mentions of ``mentions.py`` that MODEL finds in its part ``aside``. Links are ranked by rankers that
+did not see their document; each form is fitted to four fifths of the found mentions, in the order of documents, and
+judged on the other. Writes ``results/concepts-corrections.json``.
 """
 
 from __future__ import annotations
