@@ -31,6 +31,26 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
     }
 )
+# Other spellings of names, by type.
+_SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = MappingProxyType(
+    {
+        "Gene": (
+            (re.compile(r"(?<=[^\W\d]{2}-)a(?=\d{0,2}$)|^a(?=-[a-z]{4})"), "alpha"),
+            (re.compile(r"(?<=[^\W\d]{2}-)b(?=\d{0,2}$)|(?<=-1)b$|^b(?=-[a-z]{4})"), "beta"),
+            (re.compile(r"(?<=[^\W\d]{2}-)g(?=\d{0,2}$)|^g(?=-[a-z]{4})"), "gamma"),
+            (re.compile(r"(?<=^[A-Z])-(?=[A-Z]{2,}$)"), ""),  # M-CSF
+        ),
+        "Chemical": ((re.compile(r"^a(?=-[a-z]{4})"), "alpha"), (re.compile(r"^b(?=-[a-z]{4})"), "beta")),
+        "Species": ((re.compile(r" type(?= \d+$)"), ""),),
+    }
+)
+# Endings of adjectives, and those of the nouns that name the disease.
+_NOUNS: Final = (
+    *(("ic", noun) for noun in ("ia", "y", "es", "ism", "icity")),
+    *(("tic", noun) for noun in ("sis", "sia", "tis")),
+    *(("ptic", "psy"), ("matic", "ma"), ("matous", "ma"), ("genic", "genesis"), ("ive", "ion"), ("ed", "ion")),
+)
+_IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")  # short form in a name: Von Hippel-Lindau (VHL) disease
 TAXA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "human": "NCBITaxon:9606",
@@ -184,11 +204,20 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     bare = tail.sub("", surface) if tail is not None else surface
     if bare != surface:
         yield LookupString(bare, "bare")
+    yield from (LookupString(one, "bare") for one in _spellings(_IN_BRACKETS.sub("", bare), kind) if one != bare)
     if kind == "Gene":
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
             yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
+
+
+def _spellings(surface: str, kind: str) -> Iterator[str]:
+    """Yields a name and other spellings of it; of an adjective, nouns that it may be made of."""
+    yield surface
+    yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
+    if kind == "Disease":
+        yield from (surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old))
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
