@@ -89,7 +89,7 @@ class Query(NamedTuple):
         asked: strings to look up, the name first.
         short: strings to look up if nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are rarely ambiguous.
-        shorter: strings to look up if nothing else is found, without first words.
+        shorter: strings to look up if nothing else is found: nouns for an adjective, names without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
@@ -161,7 +161,7 @@ def query_of(surface: str, kind: str) -> Query:
     """
     asked = _asked(surface, kind)
     parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(surface))
-    return Query(surface, asked, shorter=_shorter(*asked), readings=parts)
+    return Query(surface, asked, shorter=(*_nouns(surface, kind), *_shorter(*asked)), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -213,11 +213,16 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
 
 
 def _spellings(surface: str, kind: str) -> Iterator[str]:
-    """Yields a name and other spellings of it; of an adjective, nouns that it may be made of."""
+    """Yields a name and other spellings of it."""
     yield surface
     yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
-    if kind == "Disease":
-        yield from (surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old))
+
+
+def _nouns(surface: str, kind: str) -> Iterator[LookupString]:
+    """Yields nouns that an adjective of a disease may be made of, as ``nephrotoxicity`` for ``nephrotoxic``."""
+    for old, new in _NOUNS if kind == "Disease" else ():
+        if surface.endswith(old):
+            yield LookupString(surface.removesuffix(old) + new, "bare")
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:

@@ -248,11 +248,11 @@ class FeatureExtractor:
         ]
 
     def _of_another(self, found: Candidates) -> Floats:
-        """Returns whether a name is no label of the candidate, but one of another candidate in its species."""
-        species = found.owners << 32 | self.pack.taxon_rows[found.concepts].astype(np.int64)
-        _, inverse = np.unique(species, return_inverse=True)
+        """Returns whether a name of a gene is not its symbol, but that of another candidate in its species."""
+        taxa = self.pack.taxon_rows[found.concepts].astype(np.int64)
+        _, inverse = np.unique(found.owners << 32 | taxa, return_inverse=True)
         has_label = np.bincount(inverse, weights=found.labels) > 0
-        return (has_label[inverse] & ~found.labels).astype(np.float64)
+        return ((taxa > 0) & has_label[inverse] & ~found.labels).astype(np.float64)
 
     def _case(self, found: Candidates) -> Floats:
         """Returns whether the name has the required case; true for a name that was not found by its own words."""
