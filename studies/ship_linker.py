@@ -15,7 +15,7 @@ import argparse
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -36,6 +36,7 @@ from studies.concepts.corpora import SOURCES, documents
 from studies.concepts.mentions import found as found_by
 from studies.concepts.neutral import by_hash
 from studies.concepts.renewed import Renewed
+from studies.concepts.worth import as_gold
 from studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
 
 PACK: Final = "basic@1"
@@ -218,17 +219,12 @@ def measure(folder: Path, kind: str, found: Sequence[Document]) -> Measured:
         bare = tuple(msgspec.structs.replace(one, links=()) for one in document.mentions if one.links)
         (patch,) = linker.predict([msgspec.structs.replace(document, mentions=bare)])
         for key, links in patch.links:
-            said = {_as_gold(link, gold[key]) for link in links if not link.nil}
+            said = {as_gold(link, gold[key]) for link in links if not link.nil}
             mentions += 1
             known += bool((pack.concept_rows(sorted(gold[key])) >= 0).all())
             answered += bool(said)
             right += said == gold[key]
     return Measured(mentions, known, answered, right)
-
-
-def _as_gold(link: Link, gold: Collection[str]) -> str:
-    """The identifier of a link that the gold has, else its own."""
-    return next((one for one in (link.curie, *link.same) if one in gold), link.curie)
 
 
 def card(made: LinkerManifest, measured: dict[str, Measured], size: int) -> str:

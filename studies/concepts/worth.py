@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
-from fascicle.core.mention import Mention
+from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.uncertainty.intervals import drawn_weights, interval_of
 from fascicle.verbs.tasks.link_cases import concepts_of
 
@@ -44,15 +44,21 @@ def concepts(documents: Iterable[Document], kind: str) -> list[frozenset[str]]:
 
 
 def links(mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]], kind: str) -> list[Said]:
-    """The links of mentions of a type."""
+    """The links of mentions of a type, each by the identifier that gold has, if it has one of them."""
     return [
-        Said(number, link.curie or link.id, np.nan if link.score is None else link.score, link.curie in gold[number])
+        Said(number, curie, np.nan if link.score is None else link.score, curie in gold[number])
         for number, several in enumerate(mentions)
         for mention in several
         if mention.type == kind
         for link in mention.links
         if not link.nil
+        for curie in (as_gold(link, gold[number]),)
     ]
+
+
+def as_gold(link: Link, gold: Collection[str]) -> str:
+    """The identifier of a link that the gold has, else its own."""
+    return next((one for one in (link.curie, *link.same) if one in gold), link.curie or link.id)
 
 
 def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, Any]:

@@ -143,3 +143,28 @@ def test_concepts_of_later_vocabularies_stand_only_where_an_earlier_one_has_none
 ) -> None:
     (told,) = Linker(pack, order=order).explained([document(f"With {words} here.", (words, "Disease", ""))])[0]
     assert {one.curie for one in told.candidates} == curies
+
+
+def test_a_symbol_is_told_from_an_alias_and_a_label_in_the_plural_from_a_synonym(tmp_path: Path) -> None:
+    def record(curie: str, kind: str, label: str, *names: str) -> ConceptRecord:
+        taxon = "NCBITaxon:9606" if kind == "Gene" else ""
+        return ConceptRecord(
+            curie=curie, type=kind, taxon=taxon, names=(Name(label, "label"), *(Name(one, "exact") for one in names))
+        )
+
+    records = [
+        record("NCBIGene:1", "Gene", "MET", "HGFR"),
+        record("NCBIGene:2", "Gene", "RNMT", "MET"),
+        record("NCBIGene:3", "Gene", "PTGS2", "COX-2"),
+        record("MESH:1", "Chemical", "Triglycerides", "triglyceride"),
+        record("MESH:2", "Chemical", "trilinolein", "triglyceride"),
+    ]
+    linker = Linker(build_small(tmp_path / "pack", {"all": records}, parts=REAL_PARTS))
+
+    def features(words: str, kind: str) -> dict[str, set[str]]:
+        (decisions,) = linker.explained([document(f"With {words} here.", (words, kind, ""))])
+        return {one.curie: {"label", "label of another"} & set(one.features) for one in decisions[0].candidates}
+
+    assert features("MET", "Gene") == {"NCBIGene:1": {"label"}, "NCBIGene:2": {"label of another"}}
+    assert features("COX-2", "Gene") == {"NCBIGene:3": set()}
+    assert features("triglyceride", "Chemical") == {"MESH:1": {"label"}, "MESH:2": set()}

@@ -78,3 +78,51 @@ def test_species_in_names_of_genes() -> None:
     assert LookupString("p53", "bare", human) in asked("human p53 protein")
     assert asked("hTERT", "Disease") == (LookupString("hTERT"),)
     assert LookupString("HeLa", "bare") in asked("HeLa cells", "CellLine")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "other"),
+    [
+        ("TGF-b1", "Gene", "TGF-beta1"),
+        ("TNF-a", "Gene", "TNF-alpha"),
+        ("interferon-g", "Gene", "interferon-gamma"),
+        ("IL-1b", "Gene", "IL-1beta"),
+        ("b-catenin", "Gene", "beta-catenin"),
+        ("b-estradiol", "Chemical", "beta-estradiol"),
+        ("M-CSF", "Gene", "MCSF"),
+        ("tumor necrosis factor (TNF)-a", "Gene", "tumor necrosis factor-alpha"),
+        ("Von Hippel-Lindau (VHL) disease", "Disease", "Von Hippel-Lindau disease"),
+        ("human immunodeficiency virus type 1", "Species", "human immunodeficiency virus 1"),
+    ],
+)
+def test_other_spellings_are_asked_for_behind_the_own_one(words: str, kind: str, other: str) -> None:
+    assert asked(words, kind)[0] == LookupString(words)
+    assert LookupString(other, "bare") in asked(words, kind)[1:]
+
+
+@pytest.mark.parametrize(("words", "kind"), [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")])
+def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
+    assert asked(words, kind) == (LookupString(words),)
+
+
+@pytest.mark.parametrize(
+    ("adjective", "noun"),
+    [
+        ("nephrotoxic", "nephrotoxicity"),
+        ("hypothermic", "hypothermia"),
+        ("akinetic", "akinesia"),
+        ("cirrhotic", "cirrhosis"),
+        ("arthritic", "arthritis"),
+        ("epileptic", "epilepsy"),
+        ("thromboembolic", "thromboembolism"),
+        ("asthmatic", "asthma"),
+        ("hypertensive", "hypertension"),
+        ("carcinogenic", "carcinogenesis"),
+        ("HIV-infected", "HIV-infection"),
+    ],
+)
+def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: str, noun: str) -> None:
+    found = question(adjective, adjective, "Disease")
+    assert found.asked == (LookupString(adjective),)
+    assert LookupString(noun, "bare") in found.shorter
+    assert question(adjective, adjective, "Gene").shorter == ()

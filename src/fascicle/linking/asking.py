@@ -31,6 +31,26 @@ _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "Species": re.compile(r"\s+(?:strains?|spp?\.?|isolates?)$"),
     }
 )
+# Other spellings of names, by type.
+_SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = MappingProxyType(
+    {
+        "Gene": (
+            (re.compile(r"(?<=[^\W\d]{2}-)a(?=\d{0,2}$)|^a(?=-[a-z]{4})"), "alpha"),
+            (re.compile(r"(?<=[^\W\d]{2}-)b(?=\d{0,2}$)|(?<=-1)b$|^b(?=-[a-z]{4})"), "beta"),
+            (re.compile(r"(?<=[^\W\d]{2}-)g(?=\d{0,2}$)|^g(?=-[a-z]{4})"), "gamma"),
+            (re.compile(r"(?<=^[A-Z])-(?=[A-Z]{2,}$)"), ""),  # M-CSF
+        ),
+        "Chemical": ((re.compile(r"^a(?=-[a-z]{4})"), "alpha"), (re.compile(r"^b(?=-[a-z]{4})"), "beta")),
+        "Species": ((re.compile(r" type(?= \d+$)"), ""),),
+    }
+)
+# Endings of adjectives, and those of the nouns that name the disease.
+_NOUNS: Final = (
+    *(("ic", noun) for noun in ("ia", "y", "es", "ism", "icity")),
+    *(("tic", noun) for noun in ("sis", "sia", "tis")),
+    *(("ptic", "psy"), ("matic", "ma"), ("matous", "ma"), ("genic", "genesis"), ("ive", "ion"), ("ed", "ion")),
+)
+_IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")  # short form in a name: Von Hippel-Lindau (VHL) disease
 TAXA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "human": "NCBITaxon:9606",
@@ -69,7 +89,7 @@ class Query(NamedTuple):
         asked: strings to look up, the name first.
         short: strings to look up if nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are rarely ambiguous.
-        shorter: strings to look up if nothing else is found, without first words.
+        shorter: strings to look up if nothing else is found: nouns for an adjective, names without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
@@ -141,7 +161,7 @@ def query_of(surface: str, kind: str) -> Query:
     """
     asked = _asked(surface, kind)
     parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(surface))
-    return Query(surface, asked, shorter=_shorter(*asked), readings=parts)
+    return Query(surface, asked, shorter=(*_nouns(surface, kind), *_shorter(*asked)), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -184,11 +204,25 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     bare = tail.sub("", surface) if tail is not None else surface
     if bare != surface:
         yield LookupString(bare, "bare")
+    yield from (LookupString(one, "bare") for one in _spellings(_IN_BRACKETS.sub("", bare), kind) if one != bare)
     if kind == "Gene":
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
             yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
+
+
+def _spellings(surface: str, kind: str) -> Iterator[str]:
+    """Yields a name and other spellings of it."""
+    yield surface
+    yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
+
+
+def _nouns(surface: str, kind: str) -> Iterator[LookupString]:
+    """Yields nouns that an adjective of a disease may be made of, as ``nephrotoxicity`` for ``nephrotoxic``."""
+    for old, new in _NOUNS if kind == "Disease" else ():
+        if surface.endswith(old):
+            yield LookupString(surface.removesuffix(old) + new, "bare")
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:

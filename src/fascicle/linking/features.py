@@ -172,6 +172,7 @@ FEATURES: Final = (
     "names",
     "case",
     "label",
+    "label of another",
     "distinctive",
     "agrees",
     "remembered",
@@ -239,11 +240,19 @@ class FeatureExtractor:
             np.log(np.maximum(found.names, 1)),
             self._case(found),
             found.labels.astype(np.float64),
+            self._of_another(found),
             found.distinctive.astype(np.float64),
             found.agrees,
             np.log1p(found.remembered),
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
+
+    def _of_another(self, found: Candidates) -> Floats:
+        """Returns whether a name of a gene is not its symbol, but that of another candidate in its species."""
+        taxa = self.pack.taxon_rows[found.concepts].astype(np.int64)
+        _, inverse = np.unique(found.owners << 32 | taxa, return_inverse=True)
+        has_label = np.bincount(inverse, weights=found.labels) > 0
+        return ((taxa > 0) & has_label[inverse] & ~found.labels).astype(np.float64)
 
     def _case(self, found: Candidates) -> Floats:
         """Returns whether the name has the required case; true for a name that was not found by its own words."""

@@ -220,8 +220,9 @@ class CandidateGenerator:
         ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
         best, names = rows.at(first), np.diff(first, append=len(pairs))
         concepts = pairs[first] & 0xFFFFFFFF
-        labels = best.terms >= 0
-        labels[labels] = active.kind[best.terms[labels]] == _LABEL
+        labels = (rows.terms >= 0) & (rows.distance == np.repeat(best.distance, names))
+        labels[labels] = active.kind[rows.terms[labels]] == _LABEL
+        labels = np.logical_or.reduceat(labels, first) if len(first) else labels
         remembered = np.zeros(len(first), dtype=np.int64)
         places = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
         remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
