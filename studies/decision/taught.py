@@ -28,7 +28,7 @@ from fascicle.text.segment import segmenter
 from fascicle.text.sentences import TAUGHT, hashes_of, packed
 from studies.common import GRIDS, ROOT
 
-VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"biomed@1": "refit", "biomed-fast@1": ""})
+VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"biomed-fast@1": ""})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
