@@ -34,6 +34,7 @@ from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.export import export
 from studies.common import ROOT, write_result
+from studies.decision import taught
 from studies.six import rows
 from studies.six.assembling import fitted, rewritten
 from studies.six.card import card
@@ -69,6 +70,8 @@ def main() -> None:
         if args.folder:
             shutil.copytree(made, args.folder)
             return
+        if args.name in taught.VARIANTS:
+            taught.written(made, args.name)
         export(run, place / "fp32", name=args.name)
         result = measured(args.name, load_whole(made), load_whole(place / "fp32"))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]

@@ -1,10 +1,10 @@
 """Lists the texts that taught the shipped models, as hashes of their sentences, in the folders of the models.
 
-usage: python -m studies.decision.taught [--assets FOLDER]
+usage: python -m studies.decision.taught [--models NAME ...] [--assets FOLDER]
 
-The texts are those of ``grids/six.toml`` and its variant ``refit``, less what its list leaves out. The texts of open
-licences that only a teacher labelled are not among them: nobody marked mentions in them. ``FASCICLE_DATA`` names the
-corpora.
+The texts are the parts of a grid, or of its variant ``refit``, less what its list leaves out. The texts of open
+licences that only a teacher labelled are not among them: nobody marked mentions in them. Nor are those in which
+``replaced.py`` put other names. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -28,26 +28,36 @@ from fascicle.text.segment import segmenter
 from fascicle.text.sentences import TAUGHT, hashes_of, packed
 from studies.common import GRIDS, ROOT
 
-VARIANTS: Final[Mapping[str, str]] = MappingProxyType({"biomed-fast@1": ""})
+# Model -> its grid, and the variant of that grid.
+VARIANTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {"biomed@2": ("conventions", "refit"), "biomed-fast@1": ("six", "")}
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes a list into each folder."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
-    assets = parser.parse_args(argv).assets
-    for name, variant in VARIANTS.items():
-        manifest = read_manifest(assets / name)
-        said = packed(hashes_of(texts(variant), segmenter(manifest.reading.segmenter).sentences))
-        (assets / name / TAUGHT).write_bytes(said)
-        write_manifest(assets / name, manifest, names=sorted({*manifest.files, TAUGHT}))
-        print(f"{name}: {len(said):,} bytes")
+    parser.add_argument("--models", nargs="+", choices=sorted(VARIANTS), default=list(VARIANTS))
+    args = parser.parse_args(argv)
+    assets = args.assets
+    for name in args.models:
+        print(f"{name}: {written(assets / name, name):,} bytes")
     return 0
 
 
-def texts(variant: str) -> Iterator[Document]:
-    """The texts that teach in a variant of the grid; in the first one without a name."""
-    grid = tomllib.loads((GRIDS / "six.toml").read_text(encoding="utf-8"))
+def written(folder: Path, name: str) -> int:
+    """Writes the list of a model into its folder, and returns its size in bytes."""
+    manifest = read_manifest(folder)
+    said = packed(hashes_of(texts(*VARIANTS[name]), segmenter(manifest.reading.segmenter).sentences))
+    (folder / TAUGHT).write_bytes(said)
+    write_manifest(folder, manifest, names=sorted({*manifest.files, TAUGHT}))
+    return len(said)
+
+
+def texts(name: str, variant: str) -> Iterator[Document]:
+    """The texts that teach in a variant of a grid; in the first one without a name."""
+    grid = tomllib.loads((GRIDS / f"{name}.toml").read_text(encoding="utf-8"))
     parts: Mapping[str, Any] = grid["corpora"]["six"]["parts"]
     changed = grid["variants"][variant]["parts"] if variant else {}
     files = {
