@@ -1,13 +1,13 @@
 """Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
 
-usage: python -m studies.decision.development FOLDER [--taught MODEL] [--aside FOLDER] [--apart]
+usage: python -m studies.decision.development FOLDER [--taught MODEL] [--aside FOLDER] [--apart] [--cut]
 
 Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
 that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
 texts are left out that have a sentence which taught MODEL (``biomed-fast@1`` by default), or which stands in a text by
 which the decision is measured. ``--aside`` names the folder of ``studies.conventions.aside``; its documents, which
 taught nothing, are added. ``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model
-keeps apart. ``FASCICLE_DATA`` names the corpora.
+keeps apart. ``--cut`` adds the sentences of abstracts, each as a text of its own. ``FASCICLE_DATA`` names the corpora.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ BIORED: Final = {
     "OrganismTaxon": "Species",
     "CellLine": "CellLine",
 }
+ABSTRACTS: Final = (  # whose guidelines are those of the default outputs
+    *("biored", "ncbi-disease", "bc5cdr", "bionlp11id", "bionlp13cg", "bionlp13pc"),
+    *("nlm-gene-aside", "gnormplus-aside"),
+)
 NCBI: Final = dict.fromkeys(("SpecificDisease", "DiseaseClass", "Modifier", "CompositeMention"), "Disease")
 FOREIGN: Final = {"Protein": "Gene"}
 INFECTION: Final = {"Protein": "Gene", "Chemical": "Chemical", "Organism": "Species"}
@@ -77,14 +81,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--taught", type=Path, default=ASSETS / "biomed-fast@1")
     parser.add_argument("--aside", type=Path)
     parser.add_argument("--apart", action="store_true")
+    parser.add_argument("--cut", action="store_true")
     args = parser.parse_args(argv)
     folder, data = args.folder, Path(os.environ["FASCICLE_DATA"])
     folder.mkdir(parents=True, exist_ok=True)
     found = parts(data, apart=APART if args.apart else {}) | others(data, taught=args.taught)
-    for name, documents in (found | (set_aside(data, args.aside) if args.aside else {})).items():
+    found |= set_aside(data, args.aside) if args.aside else {}
+    if args.cut:
+        found |= {f"{name}-cut": list(_cut(found[name])) for name in ABSTRACTS if name in found}
+    for name, documents in found.items():
         write(folder / f"{name}.jsonl", documents, format="native", overwrite=True)
         print(f"{name}: {len(documents):,} texts, {sum(len(one.mentions) for one in documents):,} mentions")
     return 0
+
+
+def _cut(documents: Sequence[Document]) -> Iterator[Document]:
+    """The sentences of documents, each a document with the mentions inside it."""
+    for one in documents:
+        for number, (start, end) in enumerate(sentences(one.text)):
+            inside = tuple(
+                msgspec.structs.replace(m, spans=tuple((a - start, b - start) for a, b in m.spans))
+                for m in one.mentions
+                if start <= m.start and m.end <= end
+            )
+            yield Document(id=f"{one.id}:{number}", text=one.text[start:end], mentions=inside)
 
 
 def parts(data: Path, *, apart: Mapping[str, str]) -> dict[str, list[Document]]:
