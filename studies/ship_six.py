@@ -1,6 +1,6 @@
 """Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
 
-usage: python -m studies.ship_six REFIT TWIN [--name biomed@1] [--also RUN ...] [--assets src/fascicle/assets]
+usage: python -m studies.ship_six REFIT TWIN [--name biomed@2] [--also RUN ...] [--assets src/fascicle/assets]
        python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER [--pack basic@1]
 
 REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
@@ -33,7 +33,7 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.export import export
-from studies.common import ROOT, write_result
+from studies.common import BIOMED, ROOT, write_result
 from studies.decision import taught
 from studies.six import rows
 from studies.six.assembling import fitted, rewritten
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("refit", type=Path)
     parser.add_argument("twin", type=Path)
     parser.add_argument("--also", type=Path, nargs="*", default=[])
-    parser.add_argument("--name", default="biomed@1")
+    parser.add_argument("--name", default=BIOMED)
     parser.add_argument("--assets", type=Path, default=ROOT / "src" / "fascicle" / "assets")
     parser.add_argument("--folder", type=Path, help="of a model that does not ship")
     parser.add_argument("--pack", default="", help="with --folder: a shipped pack")

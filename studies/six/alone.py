@@ -1,6 +1,6 @@
 """The price of generality: what ships beside the same student that learnt from one corpus alone, on its test part.
 
-usage: python -m studies.six.alone RUN [RUN ...] [--beside biomed@1]
+usage: python -m studies.six.alone RUN [RUN ...] [--beside biomed@2]
 
 A run is one of the system ``alone``. It is exported in 8 bits, as what ships is. Both read the words of the corpus.
 Written: ``results/six-alone.json``, with what was stored of other runs.
@@ -19,7 +19,7 @@ from fascicle.evaluation.uncertainty.intervals import Difference
 from fascicle.loading import load
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.export import export
-from studies.common import RESULTS, paired, result, write_result
+from studies.common import BIOMED, RESULTS, paired, result, write_result
 from studies.common import row as facts_of
 from studies.six.corpora import TABLE_2, ScoredRow
 from studies.six.rows import scores_of
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Scores both on the rows of each run, and stores the numbers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--beside", default="biomed@1")
+    parser.add_argument("--beside", default=BIOMED)
     args = parser.parse_args(argv)
     shipped = load(args.beside)
     found = {run.name: compared(run, shipped) for run in args.runs}

@@ -149,7 +149,8 @@ def _fitted_on(manifest: Manifest) -> str:
         return (
             "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, LINNAEUS, BioNLP11ID, "
             "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of NLM-Gene, GNormPlus "
-            "and BioID, which was set aside before anything learnt. They were fitted with the same training with dev "
+            "and BioID, which was set aside before anything learnt; abstracts count as a whole, and sentence by "
+            "sentence. They were fitted with the same training with dev "
             f"kept from it; by the list of its folder none of their {untaught:,} texts taught it."
         )
     return (

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from studies.labels.rows import Row
 
+OWN_OUTPUT = ", own output"  # ends the name of a row of an output that a model keeps apart
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRow:
@@ -29,7 +31,7 @@ class ScoredRow:
     def name(self) -> str:
         """For a person, and the key in the results."""
         name = f"{self.row.corpus} {self.row.type if self.row.label == '*' else self.row.label}"
-        return f"{name}, own output" if "." in self.row.type else name
+        return f"{name}{OWN_OUTPUT}" if "." in self.row.type else name
 
 
 def _row(corpus: str, label: str, kind: str) -> Row:

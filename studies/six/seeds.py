@@ -1,6 +1,6 @@
 """Further seeds of a model that ships: under the same decision, scored on the same rows, not shipped.
 
-usage: python -m studies.six.seeds RUN [--of biomed@1]
+usage: python -m studies.six.seeds RUN [--of biomed@2]
 
 RUN is as the one that ships, of another seed. It takes the decision that ships: thresholds, calibration and rules for
 abbreviations, which the twin of the first seed chose on dev. So only the weights are others. Written: F1 of each row,
@@ -19,7 +19,7 @@ from fascicle.loading import load
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.verbs.export import export
-from studies.common import result, write_result
+from studies.common import BIOMED, result, write_result
 from studies.six import rows
 from studies.six.assembling import rewritten
 from studies.six.corpora import ROWS
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Makes the model of a seed, scores it and stores the numbers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("run", type=Path)
-    parser.add_argument("--of", default="biomed@1", help="the model that ships")
+    parser.add_argument("--of", default=BIOMED, help="the model that ships")
     args = parser.parse_args(argv)
     recipe = json.loads((args.run / "recipe.json").read_text(encoding="utf-8"))
     shipped = read_manifest(find_model(args.of))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fascicle.training.experiments.results import read_result
 from studies.common import BIOMED, RESULTS, result
-from studies.six.corpora import BESIDE, ROWS, TABLE_2, ScoredRow
+from studies.six.corpora import BESIDE, OWN, OWN_OUTPUT, ROWS, TABLE_2, ScoredRow
 from studies.six.spread import SEEDS, f1_of_further, f1_of_seeds
 from studies.tables.grids import NOT_RUN, markdown, over_seeds
 
@@ -101,7 +101,9 @@ def front(value: Value) -> str:
         rates = (f"{100 * micro[name]:.1f}" for name in ("precision", "recall"))
         what = "raw text" if row.raw else "words of the corpus"
         seeds = over_seeds(f1_of_seeds(value, further, BIOMED, row.name, form), _SEEDS)
-        body.append([row.row.type, f"{row.row.corpus} test, {what}", *rates, _strict(found), seeds])
+        own = [one.row.type for one in OWN if one.name == f"{row.name}{OWN_OUTPUT}" and _of(value, BIOMED, one)]
+        kind = own[0] if own else row.row.type
+        body.append([kind, f"{row.row.corpus} test, {what}", *rates, _strict(found), seeds])
     head = [f"`{BIOMED}`", "data", "precision", "recall", "F1 (95 %)", "F1 of three seeds"]
     return markdown(head, sorted(body, key=lambda line: line[0]))
 
@@ -174,9 +176,10 @@ def thresholds(value: Value) -> str:
     }
     if not fits:
         return NOT_RUN
-    support = next(iter(fits.values()))["support"]
+    support = {cell: of for fit in fits.values() for cell, of in fit["support"].items()}
     cells = [
-        [cell, f"{of:,}", *(f"{100 * fit['f1'][cell]:.2f}" for fit in fits.values())] for cell, of in support.items()
+        [cell, f"{of:,}", *(f"{100 * fit['f1'][cell]:.2f}" if cell in fit["f1"] else "" for fit in fits.values())]
+        for cell, of in support.items()
     ]
     mean = [f"{100 * statistics.mean(fit['f1'].values()):.2f}" for fit in fits.values()]
     return markdown(["dev F1", "mentions", *fits], [*cells, ["mean", "", *mean]])
@@ -196,8 +199,11 @@ def _form(row: ScoredRow) -> str:
 
 
 def _of(value: Value, name: str, row: ScoredRow, form: str = "") -> Value | None:
+    """What a system has in a row; an output that it keeps apart for the corpus stands in the place of the default."""
     rows: Value = value.get("systems", {}).get(name, {}).get("rows", {})
-    found: Value | None = rows.get(row.name, {}).get(form or ("given" if row.given else "raw"))
+    found: Value | None = rows.get(f"{row.name}{OWN_OUTPUT}", rows.get(row.name, {})).get(
+        form or ("given" if row.given else "raw")
+    )
     return found
 
 

@@ -1,6 +1,6 @@
 """Where the time of ``fascicle run`` goes, from citations in MEDLINE XML to linked mentions, on one core.
 
-usage: python -m studies.speed.citations [--citations 3000] [--models biomed@1 ...] [--rounds 3] [--beside TEXT]
+usage: python -m studies.speed.citations [--citations 3000] [--models biomed@2 ...] [--rounds 3] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. CPU time of one thread: what else the machine does disturbs it less than the clock
 on the wall. The first 604 citations are those of an update file of MEDLINE; each further one has the fields of one of

@@ -1,6 +1,6 @@
 """What each change of graph, batches or runtime gains, alone and interleaved with what it is compared with.
 
-usage: python -m studies.speed.levers [--model biomed@1] [--rounds 12] [--sentences 100] [--beside TEXT]
+usage: python -m studies.speed.levers [--model biomed@2] [--rounds 12] [--sentences 100] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1 is a gain. Written:
 ``results/levers.json``, or ``levers-MODEL.json`` for another model.
@@ -24,11 +24,11 @@ from fascicle.core.session import load_onnxruntime, session_options
 from fascicle.loading import load_single
 from fascicle.models.export.optimise import merge
 from fascicle.runtime.places import find_model
-from studies.common import write_result
+from studies.common import BIOMED, write_result
 from studies.speed import graphs
 from studies.speed.roofline import batches, sentences, texts_of
 
-_MODEL = "biomed@1"
+_MODEL = BIOMED
 _TOKENS = (1024, 512, 256, 128)
 _HEADS = 12
 Run = Callable[[Mapping[str, Any]], np.ndarray]

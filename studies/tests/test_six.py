@@ -19,12 +19,12 @@ from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFact
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.training.experiments.grid import read_grid
-from studies.common import GRIDS, RESULTS, ROOT
+from studies.common import BIOMED, GRIDS, MODELS, RESULTS, ROOT
 from studies.labels.rows import Row, row_scores
 from studies.six import alone, dial
 from studies.six import tables as six_tables
 from studies.six.card import SOURCES, card
-from studies.six.corpora import ROWS, TABLE_2, ScoredRow
+from studies.six.corpora import OWN, ROWS, TABLE_2, ScoredRow
 from studies.six.deciding import DEV, DevAnswers, DevPart, counted, decided, fit_abbreviations, parts_for
 from studies.six.rows import facts, seqeval_scores, tags, with_systems
 from studies.six.spread import f1_of_seeds, with_seed
@@ -142,10 +142,20 @@ def test_tables_have_both_scores_and_count_the_rows_above_the_paper() -> None:
     assert "one-fp32" not in shown
     costs = int8(value)
     assert costs.count("+33.33") == len(ROWS) + 1  # 100 less 66.67
-    shipped = TABLES["front"](results({"biomed@1": 2}))
+    shipped = TABLES["front"](results({BIOMED: 2}))
     assert [line.split("|")[1].strip() for line in shipped.splitlines()[2:]] == sorted(row.row.type for row in TABLE_2)
     assert shipped.count("66.67") == len(TABLE_2)
     assert all(make({}) == "not run" for name, make in TABLES.items() if name != "dial")
+
+
+def test_an_output_kept_apart_for_a_corpus_is_scored_there() -> None:
+    value = results({BIOMED: 2, "other": 2})
+    rows = value["systems"][BIOMED]["rows"]
+    rows |= {OWN[0].name: results({"own": 4})["systems"]["own"]["rows"][TABLE_2[0].name]}
+    shown = TABLES["front"](value)
+    assert [line.split("|")[1].strip() for line in shown.splitlines() if "100.00" in line] == [OWN[0].row.type]
+    (first, *_) = (line for line in table_2(value).splitlines() if line.startswith(f"| {TABLE_2[0].name}"))
+    assert [cell.split()[0] for cell in first.split("|")[4:8]] == ["100.00", "100.00", "50.00", "66.67"]
 
 
 FITS: dict[str, Any] = {
@@ -325,7 +335,7 @@ def test_rules_for_abbreviations_are_chosen_on_whole_texts_alone() -> None:
     assert fitted.before == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("name", ["biomed@1", "biomed-fast@1"])
+@pytest.mark.parametrize("name", MODELS)
 def test_a_card_that_ships_is_that_of_its_results(name: str) -> None:
     folder = ROOT / "src" / "fascicle" / "assets" / name
     if not folder.is_dir():

@@ -22,7 +22,7 @@ from fascicle.text.windows import FEATURES, collate, of_level, with_level
 
 TYPES = ("Chemical", "Disease")
 BOTH = Columns(types=TYPES, shapes=True)
-TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@1" / "tokenizer.json")
+TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json")
 
 
 @dataclass(frozen=True)

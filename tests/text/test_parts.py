@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import fascicle
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
+from fascicle.loading import load_single
 from fascicle.runtime.inputs import reader_of
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -24,7 +25,7 @@ from fascicle.text.reading import Reading, can_be_parted, parts_of, read_documen
 from fascicle.text.segment import segmenter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
-TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@1" / "tokenizer.json")
+TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json")
 READINGS = [
     ReadingSettings(max_length=length, overlap=4, unit=unit)  # type: ignore[arg-type]
     for length in (16, 40)
@@ -110,13 +111,12 @@ def test_sentences_with_context_are_not_parted() -> None:
 
 
 def test_the_shipped_model_answers_as_for_the_whole() -> None:
-    model = fascicle.load("biomed@1")
-    assert isinstance(model, ModelPredictor)
+    model = load_single("biomed@2")
     texts = [file.read_text(encoding="utf-8") for file in sorted(EXAMPLES.glob("*.txt"))]
     strange = " \u0915\u094d\u0937 \U000e0041 " + "carbamazepine" * 40 + " \U0001f9ec "
     document = Document(id="1", text=strange.join(texts * 3))
     of_model = (model.manifest, model._tokenizer, model._scorer)
-    read = reader_of(fascicle.runtime.places.find_model("biomed@1"), model.manifest)
+    read = reader_of(fascicle.runtime.places.find_model("biomed@2"), model.manifest)
     small, large = (ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9))
     (part_by_part,), (whole,) = small.predict([document]), large.predict([document])
     assert len(whole.add) > 100

@@ -305,7 +305,7 @@ def test_text_that_is_no_unicode(refused: Refused, model: Path) -> None:
 def test_models_that_cannot_be_used(
     refused: Refused, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fascicle.runtime.places.shipped_models", lambda: ("biomed@1",))
+    monkeypatch.setattr("fascicle.runtime.places.shipped_models", lambda: ("biomed@2",))
     assert "did you mean 'biomed'" in refused("annotate", "--text", "x", "--model", "biomde")
     (tmp_path / "foreign").mkdir()
     assert "holds no model.json" in refused("annotate", "--text", "x", "--model", tmp_path / "foreign")

@@ -14,7 +14,7 @@ from fascicle.settings.folders.vocabularies import assets, find_pack, is_pack, s
 
 
 def shipped_models() -> tuple[str, ...]:
-    """Names of the models inside the package, each with its version, e.g. ``"biomed@1"``."""
+    """Names of the models inside the package, each with its version, e.g. ``"biomed@2"``."""
     return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
 
 

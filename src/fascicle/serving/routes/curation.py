@@ -317,7 +317,7 @@ _EXAMPLE: Final = {
     "document": "a",
     "id": "00112233445566778899aabbccddeeff",
     "who": "Ada",
-    "edits": [{"item": '["biomed@1","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
+    "edits": [{"item": '["biomed@2","Chemical",[[0,7]]]', "after": {"spans": [[0, 7]], "type": "Chemical"}}],
 }
 _WHO: Final = Query(name="who", type=Who, means="name of the curator", needed=True)
 _VERSION: Final = Query(name="version", type=str, means="in a project: a curator, or empty for what is reviewed")
