@@ -100,7 +100,9 @@ def test_other_spellings_are_asked_for_behind_the_own_one(words: str, kind: str,
     assert LookupString(other, "bare") in asked(words, kind)[1:]
 
 
-@pytest.mark.parametrize(("words", "kind"), [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")])
+@pytest.mark.parametrize(
+    ("words", "kind"), [("vitamin A", "Chemical"), ("a-b", "Gene"), ("p-a", "Gene"), ("b-1", "Gene")]
+)
 def test_letters_that_are_no_greek_ones_stay(words: str, kind: str) -> None:
     assert asked(words, kind) == (LookupString(words),)
 

@@ -50,7 +50,9 @@ _NOUNS: Final = (
     *(("tic", noun) for noun in ("sis", "sia", "tis")),
     *(("ptic", "psy"), ("matic", "ma"), ("matous", "ma"), ("genic", "genesis"), ("ive", "ion"), ("ed", "ion")),
 )
-_IN_BRACKETS: Final = re.compile(r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]")  # short form in a name: Von Hippel-Lindau (VHL) disease
+_IN_BRACKETS: Final = re.compile(
+    r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]"
+)  # short form in a name: Von Hippel-Lindau (VHL) disease
 TAXA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "human": "NCBITaxon:9606",
