@@ -145,8 +145,8 @@ def _spellings(short: str, words: str) -> Iterator[str]:
     for sign, word in _SIGNS:
         if short[-1] == sign and word in words:
             yield short[:-1] + word[0]
-    for symbol, word, letters in _SYMBOLS:
-        if (plain := symbol.sub(letters, short, count=1)) != short and word.search(words):
+    for symbol, meant, letters in _SYMBOLS:
+        if (plain := symbol.sub(letters, short, count=1)) != short and meant.search(words):
             yield plain
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
