@@ -138,7 +138,7 @@ def _by_any_initials(short: str, words: str) -> int | None:
 
 
 def _spellings(short: str, words: str) -> Iterator[str]:
-    """Yields other spellings of a short form, each of at least two letters."""
+    """Yields other spellings of a short form."""
     greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
     if greek != short and len(greek) > 1:
         yield greek
