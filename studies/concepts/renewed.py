@@ -4,9 +4,9 @@
 that the pack does not have, and whose descriptor it has, counts as that descriptor.
 
 MeSH of 2015, by which most of the corpora were annotated, has no descriptor for ``tardive dyskinesia`` or
-``ototoxicity``, and gold has a broader one, or two for ``hemorrhagic cystitis``. A mention with concepts of MeSH
-whose words are a name of a descriptor of 2024 that MeSH of 2015 lacks counts as that one, if it has the type of the
-mention in the pack.
+``ototoxicity``: gold has a broader one, or two for ``hemorrhagic cystitis``. A mention with concepts of MeSH whose
+words are a name of a descriptor of 2024 that MeSH of 2015 lacks counts as that one, if it has the type of the mention
+in the pack.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class AbbreviationFinder:
     needs: frozenset[str] = frozenset()
     gives = frozenset({"abbreviations"})
     drops: frozenset[str] = frozenset()
-    fingerprint = "abbreviations@3"
+    fingerprint = "abbreviations@4"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document with the definitions of its text, beside those that it has."""

@@ -26,6 +26,17 @@ FUNCTION_WORDS: Final = frozenset(
 # Not "delta", which means a change: deltaGFR.
 _GREEK_NAMES: Final = re.compile("alpha|beta|gamma|epsilon|zeta|theta|kappa|lambda|sigma|omega")
 _SIGNS: Final = (("+", "positive"), ("-", "negative"))
+# Symbols, what the last words have for them, and the letters of these.
+_SYMBOLS: Final = (
+    (re.compile(r"(?<=\d)[-(\[]?oh[)\]]?2"), re.compile("dihydroxy"), "dh"),
+    (re.compile(r"(?<=\d)[-(\[]?oh[)\]]?"), re.compile("hydroxy"), "h"),
+    (re.compile("k"), re.compile("potassium"), "p"),
+    (re.compile("na"), re.compile("sodium"), "s"),
+    (re.compile("fe"), re.compile("iron"), "i"),
+    (re.compile("ag"), re.compile("silver"), "s"),
+    (re.compile("au"), re.compile("gold"), "g"),
+    (re.compile("x$"), re.compile(r"ectom\w+$"), "e"),  # OVX of ovariectomized
+)
 _NUMBER_WORDS: Final = (("2", "two"), ("3", "three"), ("4", "four"))
 _ROMAN: Final = MappingProxyType(
     {"1": "i", "2": "ii", "3": "iii", "4": "iv", "5": "v", "6": "vi", "7": "vii", "8": "viii", "9": "ix", "10": "x"}
@@ -127,13 +138,16 @@ def _by_any_initials(short: str, words: str) -> int | None:
 
 
 def _spellings(short: str, words: str) -> Iterator[str]:
-    """Yields other spellings of a short form, each of at least two letters."""
+    """Yields other spellings of a short form."""
     greek = _GREEK_NAMES.sub(lambda name: name[0][0], short)
     if greek != short and len(greek) > 1:
         yield greek
     for sign, word in _SIGNS:
         if short[-1] == sign and word in words:
             yield short[:-1] + word[0]
+    for symbol, meant, letters in _SYMBOLS:
+        if (plain := symbol.sub(letters, short, count=1)) != short and meant.search(words):
+            yield plain
     for digit, word in _NUMBER_WORDS:
         if short[0] == digit and word in words:
             yield word[0] + short[1:]
