@@ -46,6 +46,8 @@ _LINK = (
     f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
 )
 
+_SHORT = 1_000  # characters of texts for which several threads take longer to start than they save
+
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -68,7 +70,7 @@ class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Re
 
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
-        text: a text to annotate; may be repeated.
+        text: a text to annotate; may be repeated; short ones are read by one thread.
         types: look for the types that this file describes (a model of the family binder, as trained).
         only: only mentions of these types.
         nested: of term packs, also names inside others, and all types of a name.
@@ -156,7 +158,8 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
-    named: dict[str, Any] = {"threads": args.threads, "types": args.types, "also": args.also or None, "case": args.case}
+    threads = args.threads or (1 if args.text and sum(map(len, args.text)) <= _SHORT else None)
+    named: dict[str, Any] = {"threads": threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
