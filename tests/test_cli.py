@@ -74,7 +74,7 @@ def test_usage_errors(argv: list[str], expected: str, capsys: pytest.CaptureFixt
 def test_errors_become_codes(
     error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(_: object) -> int:
+    def fails(*_: object) -> int:
         raise error
 
     monkeypatch.setattr(cli, "_run", fails)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,7 +47,7 @@ _LINK = (
     f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
 )
 
-_SHORT = 1_000  # characters of texts for which several threads take longer to start than they save
+_SHORT = 1_000  # characters of texts for which threads, and looking for unused objects, take longer than they save
 
 
 def _names(text: str) -> list[str]:
@@ -115,12 +116,17 @@ def run(args: Options) -> int:
     if args.verbose:
         listener = replace(listener, wrote=_say_written)
     try:
-        annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
+        with uncollected() if _is_short(args) else nullcontext():
+            annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
     finally:
         shown.end()
     tally.say(verbose=args.verbose)
     tally.close(request.writing.path, quiet=bool(args.text) and on_stdout)
     return tally.exit_code(strict=args.strict)
+
+
+def _is_short(args: Options) -> bool:
+    return bool(args.text) and sum(map(len, args.text)) <= _SHORT
 
 
 def _request_of(args: Options) -> AnnotateRequest:
@@ -158,7 +164,7 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
-    threads = args.threads or (1 if args.text and sum(map(len, args.text)) <= _SHORT else None)
+    threads = args.threads or (1 if _is_short(args) else None)
     named: dict[str, Any] = {"threads": threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
         if args.ends:
