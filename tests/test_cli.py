@@ -85,7 +85,7 @@ def test_errors_become_codes(
 
 
 def test_faults_of_ours_ask_for_debug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(cli, "_run", lambda _: 1 // 0)
+    monkeypatch.setattr(cli, "_run", lambda *_: 1 // 0)
     assert main(["models"]) == 1
     said = capsys.readouterr().err
     assert "--debug" in said
