@@ -56,12 +56,15 @@ class KnownWords:
         """Returns the ids and character ranges of the pieces of texts for which `is_plain` holds."""
         joined = "\n".join(texts)
         words = _WORD.findall(joined)
-        new = self._learn([word for word in dict.fromkeys(words) if word not in self._known])
-        cuts = [self._known.get(word) or new[word] for word in words]
-        counts = np.fromiter((len(ids) for ids, _ in cuts), dtype=np.int64, count=len(cuts))
+        cuts = list(map(self._known.get, words))
+        if not all(cuts):
+            new = self._learn([word for word, cut in zip(words, cuts, strict=True) if cut is None])
+            cuts = [cut or new[word] for word, cut in zip(words, cuts, strict=True)]
+        pieces, ranges = zip(*cuts, strict=True) if cuts else ((), ())
+        counts = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
         starts = np.repeat(_word_starts(joined), counts)
-        ids = np.fromiter(chain.from_iterable([ids for ids, _ in cuts]), dtype=np.int64)
-        edges = np.fromiter(chain.from_iterable([edges for _, edges in cuts]), dtype=np.int64)
+        ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64, count=len(starts))
+        edges = np.fromiter(chain.from_iterable(ranges), dtype=np.int64, count=2 * len(starts))
         spans = edges.reshape(-1, 2) + starts[:, None]
         begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
         bounds = np.searchsorted(starts, begins).tolist()
@@ -70,8 +73,9 @@ class KnownWords:
             for begin, (low, high) in zip(begins.tolist()[:-1], pairwise(bounds), strict=True)
         ]
 
-    def _learn(self, words: Sequence[str]) -> dict[str, _Cut]:
+    def _learn(self, occurring: Sequence[str]) -> dict[str, _Cut]:
         """Returns how some words are cut, and keeps that of most of them."""
+        words = list(dict.fromkeys(occurring))
         encoded = self._tokenizer.encode_batch(words, add_special_tokens=False)
         # Tuples of numbers are nothing that the garbage collector looks at.
         found = {
