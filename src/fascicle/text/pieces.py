@@ -34,7 +34,9 @@ from fascicle.text.segment import segmenter as segmenter_of
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
 _BLANK, _LETTER, _SIGN = range(3)
-_KINDS: Final = np.array([_BLANK if c <= 32 or c == 127 else _LETTER if chr(c).isalnum() else _SIGN for c in range(128)])
+_KINDS: Final = np.array(
+    [_BLANK if c <= 32 or c == 127 else _LETTER if chr(c).isalnum() else _SIGN for c in range(128)]
+)
 _Cut = tuple[Sequence[int], Sequence[int]]  # ids of pieces; starts and ends, one after the other
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
 _LONGEST: Final = 100  # characters of a word that is kept
