@@ -74,7 +74,7 @@ def test_usage_errors(argv: list[str], expected: str, capsys: pytest.CaptureFixt
 def test_errors_become_codes(
     error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(_: object) -> int:
+    def fails(*_: object) -> int:
         raise error
 
     monkeypatch.setattr(cli, "_run", fails)
@@ -85,7 +85,7 @@ def test_errors_become_codes(
 
 
 def test_faults_of_ours_ask_for_debug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(cli, "_run", lambda _: 1 // 0)
+    monkeypatch.setattr(cli, "_run", lambda *_: 1 // 0)
     assert main(["models"]) == 1
     said = capsys.readouterr().err
     assert "--debug" in said

@@ -22,7 +22,7 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -70,11 +70,12 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = lambda: None) -> int:
     """Runs one command.
 
     Args:
         argv: the arguments after the program's name; those of the process by default.
+        imported: called when the modules of the command are imported.
 
     Returns:
         The exit code.
@@ -83,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with open_streams():
         try:
             with ended_cleanly():
-                code = _run(given)
+                code = _run(given, imported)
                 sys.stdout.flush()  # raises the error of a full disk or closed pipe before the exit code is set
             return code
         except BaseException as error:
@@ -94,17 +95,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def process() -> int:
     """Runs one command as its own process; returns the exit code."""
-    code = main()
+    code = main(imported=gc.freeze)  # modules stay, so no collection needs to look at them
     gc.freeze()  # the process ends: a last garbage collection would be wasted
     return code
 
 
-def build_parser(only: str | None = None) -> Parser:
+def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) -> Parser:
     """Builds the parser of all commands.
 
     Args:
         only: the only command whose options are added; by default all commands get theirs, and none if it is empty.
             Other commands have just their names and help.
+        names: of the commands that it knows.
     """
     parser = Parser(
         prog="fascicle",
@@ -113,16 +115,19 @@ def build_parser(only: str | None = None) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"fascicle {VERSION}")
     commands = commands_of(parser, dest="command")
-    for name, help_text in COMMANDS.items():
-        command = add_command(commands, name, help_text=help_text)
+    for name in names:
+        command = add_command(commands, name, help_text=COMMANDS[name])
         if only in (None, name):
             configure(command, import_module(f"fascicle.verbs.{name.replace('-', '_')}"))
     return parser
 
 
-def _run(argv: list[str]) -> int:
+def _run(argv: list[str], imported: Callable[[], None]) -> int:
+    named = next((given for given in argv if given in COMMANDS), "")
+    is_first = bool(named) and argv[0] == named  # then it is the one that is meant, and no other is listed or suggested
     with uncollected():
-        parser = build_parser(next((given for given in argv if given in COMMANDS), ""))
+        parser = build_parser(named, names=[named] if is_first else COMMANDS)
+        imported()
     args: argparse.Namespace = parse(parser, argv)
     if "run" not in args:
         parser.print_help(sys.stderr)

@@ -28,9 +28,11 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import fascicle.core.files.source as source
 import fascicle.formats.medline as medline
+import fascicle.pipeline.loading as opening
 import fascicle.pipeline.pipeline as cutting
 import fascicle.pipeline.runner as applying
 import fascicle.pipeline.running.run as running
+import fascicle.runtime.answer as answering
 import fascicle.runtime.predictor as predicting
 from fascicle.pipeline.running.plan import Shard
 from fascicle.pipeline.running.records import Done
@@ -217,7 +219,7 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
     import fascicle.text.reading as reading
 
     named: list[tuple[Any, str, str]] = [
-        (running, "open_pipeline", "load"),
+        (opening, "open_pipeline", "load"),
         (medline, "_document", "text and fields"),
         (planning, "sha256_of", "check of inputs"),
         (planning._Building, "add", "plan"),
@@ -229,8 +231,8 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
         (predicting.ModelPredictor, "_as_read", "decision"),
         (predicting, "with_names", "decision"),
         (predicting, "with_cells", "decision"),
-        (predicting, "decided", "decision"),
-        (predicting, "resolved", "abbreviations"),
+        (answering, "all_decided", "decision"),
+        (answering, "resolved", "abbreviations"),
         (abbreviations.AbbreviationFinder, "run", "abbreviations"),
         (linking.Linker, "predict", "link"),
         (applying, "apply", "apply"),

@@ -56,9 +56,8 @@ def test_more_words_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     words = KnownWords(shipped())
     for _ in range(2):
         for text in ("one two three", "four", "two"):
-            found = words.encode(text)
-            assert found is not None
-            assert found[0].tolist() == PLAIN.encode(text, add_special_tokens=False).ids
+            ((ids, _),) = words.encode([text])
+            assert ids.tolist() == PLAIN.encode(text, add_special_tokens=False).ids
     assert len(words._known) <= 2
 
 
@@ -82,9 +81,8 @@ def test_long_words_are_not_kept() -> None:
     words = KnownWords(shipped())
     tracemalloc.start()
     for at in range(100):
-        found = words.encode(f"{at}{'a' * 50_000}")
-        assert found is not None
-        assert found[0].tolist() == PLAIN.encode(f"{at}{'a' * 50_000}", add_special_tokens=False).ids
+        ((ids, _),) = words.encode([f"{at}{'a' * 50_000}"])
+        assert ids.tolist() == PLAIN.encode(f"{at}{'a' * 50_000}", add_special_tokens=False).ids
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept < 1_000_000

@@ -21,7 +21,7 @@ WAITING = """
 import sys, time
 from fascicle import cli
 from fascicle.core.files.atomic import atomic_writer
-def run(args):
+def run(*args):
     with atomic_writer(sys.argv[1]) as stream:
         stream.write(b"half")
         print("writing", flush=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,17 +99,23 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     Raises:
         RecipeError: the file cannot be read, or has other content; see also `Vocabulary.extended`.
     """
+    known = _shipped()
+    if path is None:
+        return known
+    values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
+    return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
+
+
+@cache
+def _shipped() -> Vocabulary:
+    """Returns the vocabulary of this release; its file is part of the package, and read once."""
     table = Path(__file__).with_name("type_names.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in table.splitlines() if line and not line.startswith("#")]
     names: defaultdict[str, list[str]] = defaultdict(list)
     for kind, *others in rows:
         for name in (kind, *(other for cell in others for other in cell.split(", "))):
             names[folded(name)].append(kind)
-    known = Vocabulary(types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()})
-    if path is None:
-        return known
-    values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
-    return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
+    return Vocabulary(types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()})
 
 
 def _listed(names: Any, kind: str, path: str | Path) -> list[str]:

@@ -138,12 +138,19 @@ def _is_read(element: Element) -> bool:
     return element.tag in _READ or element.get(attribute) in kinds
 
 
-def _all_of(path: str, *, by: str = "|", attribute: str = "") -> Callable[[Element], str]:
-    """Returns a function that joins the texts of elements, or an attribute of each, to one text."""
+def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Element], str]:
+    """Returns a function that joins the texts of elements, or an attribute of each, to one text.
+
+    Args:
+        tag: of the elements.
+        within: tag of the elements whose children they are; by default they are anywhere.
+        attribute: of each, in place of its text.
+    """
 
     def find(record: Element) -> str:
-        found = (one.get(attribute, "") if attribute else characters(one) for one in record.iterfind(path))
-        return by.join(filter(None, found))
+        around = record.iter(within or tag)
+        children = (one for each in around for one in each if one.tag == tag) if within else around
+        return "|".join(filter(None, (one.get(attribute, "") if attribute else characters(one) for one in children)))
 
     return find
 
@@ -172,7 +179,7 @@ def _mesh(record: Element) -> str:
 
 
 def _year(record: Element) -> str:
-    date = record.find(".//PubDate")
+    date = next(record.iter("PubDate"), None)
     if date is None:
         return ""
     return characters(date.find("Year")) or characters(date.find("MedlineDate"))[:4]
@@ -184,14 +191,14 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "pmc": _identifiers("pmc"),
         "journal": lambda record: characters(record.find(".//Journal/Title")),
         "year": _year,
-        "language": _all_of(".//Language"),
-        "publication-types": _all_of(".//PublicationType"),
+        "language": _all_of("Language"),
+        "publication-types": _all_of("PublicationType"),
         "mesh": _mesh,
-        "mesh-names": _all_of(".//MeshHeading/DescriptorName"),
-        "mesh-supplement": _all_of(".//SupplMeshName", attribute="UI"),
-        "chemicals": _all_of(".//Chemical/NameOfSubstance", attribute="UI"),
-        "chemical-names": _all_of(".//Chemical/NameOfSubstance"),
-        "keywords": _all_of(".//KeywordList/Keyword"),
+        "mesh-names": _all_of("DescriptorName", within="MeshHeading"),
+        "mesh-supplement": _all_of("SupplMeshName", attribute="UI"),
+        "chemicals": _all_of("NameOfSubstance", within="Chemical", attribute="UI"),
+        "chemical-names": _all_of("NameOfSubstance", within="Chemical"),
+        "keywords": _all_of("Keyword", within="KeywordList"),
     }
 )
 

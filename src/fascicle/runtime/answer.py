@@ -6,7 +6,7 @@ import hashlib
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cache, partial
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -22,8 +22,8 @@ from fascicle.errors import ModelError
 from fascicle.runtime.decoding.deciding import (
     STOP,
     Knows,
+    all_decided,
     cells_of,
-    decided,
     is_all_of,
     knows_nothing,
     may_be_name,
@@ -350,8 +350,8 @@ class Ruled(Annotator):
             resolve = partial(resolved, rules=abbreviations, apart=self.apart)
             found = [resolve(one, patch) for one, patch in zip(documents, found, strict=True)]
         if decision := rules.document:
-            decide = partial(decided, sentences=segmenter(self.segmenter).sentences, knows=knows(decision))
-            found = [decide(one, patch, decision) for one, patch in zip(documents, found, strict=True)]
+            sentences = segmenter(self.segmenter).sentences
+            found = all_decided(documents, found, decision, sentences=sentences, knows=knows(decision))
         return found
 
 

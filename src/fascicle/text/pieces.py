@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Final, Literal
 
@@ -32,6 +33,11 @@ from fascicle.text.segment import segmenter as segmenter_of
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
+_BLANK, _LETTER, _SIGN = range(3)
+_KINDS: Final = np.array(
+    [_BLANK if c <= 32 or c == 127 else _LETTER if chr(c).isalnum() else _SIGN for c in range(128)]
+)
+_Cut = tuple[Sequence[int], Sequence[int]]  # ids of pieces; starts and ends, one after the other
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
 _LONGEST: Final = 100  # characters of a word that is kept
 
@@ -46,30 +52,53 @@ class KnownWords:
             tokenizer: cuts words that are not known.
         """
         self._tokenizer = tokenizer
-        self._known: dict[str, tuple[Sequence[int], Sequence[int], Sequence[int]]] = {}
+        self._known: dict[str, _Cut] = {}
 
-    def encode(self, text: str) -> tuple[Ints, Ints] | None:
-        """Returns the ids and character ranges of the pieces of a text; ``None`` if it is not all printable ASCII."""
-        if _PLAIN.fullmatch(text) is None:
-            return None
-        ids: list[int] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        for word in _WORD.finditer(text):
-            own, begin, end = self._known.get(word[0]) or self._learn(word[0])
-            at = word.start()
-            ids += own
-            starts += [at + one for one in begin]
-            ends += [at + one for one in end]
-        return np.array(ids, dtype=np.int64), np.array([starts, ends], dtype=np.int64).T
+    def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
+        """Returns the ids and character ranges of the pieces of texts for which `is_plain` holds."""
+        joined = "\n".join(texts)
+        words = _WORD.findall(joined)
+        cuts = list(map(self._known.get, words))
+        if not all(cuts):
+            new = self._learn([word for word, cut in zip(words, cuts, strict=True) if cut is None])
+            cuts = [cut or new[word] for word, cut in zip(words, cuts, strict=True)]
+        pieces, ranges = zip(*cuts, strict=True) if cuts else ((), ())
+        counts = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
+        starts = np.repeat(_word_starts(joined), counts)
+        ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64, count=len(starts))
+        edges = np.fromiter(chain.from_iterable(ranges), dtype=np.int64, count=2 * len(starts))
+        spans = edges.reshape(-1, 2) + starts[:, None]
+        begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
+        bounds = np.searchsorted(starts, begins).tolist()
+        return [
+            (ids[low:high], spans[low:high] - begin)
+            for begin, (low, high) in zip(begins.tolist()[:-1], pairwise(bounds), strict=True)
+        ]
 
-    def _learn(self, word: str) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-        found = self._tokenizer.encode(word, add_special_tokens=False)
-        begin, end = zip(*found.offsets, strict=True)
-        pieces = tuple(found.ids), begin, end  # tuples of numbers are nothing that the garbage collector looks at
-        if len(self._known) < _MOST and len(word) <= _LONGEST:
-            self._known[word] = pieces
-        return pieces
+    def _learn(self, occurring: Sequence[str]) -> dict[str, _Cut]:
+        """Returns how some words are cut, and keeps that of most of them."""
+        words = list(dict.fromkeys(occurring))
+        encoded = self._tokenizer.encode_batch(words, add_special_tokens=False)
+        # Tuples of numbers are nothing that the garbage collector looks at.
+        found = {
+            word: (tuple(one.ids), tuple(chain.from_iterable(one.offsets)))
+            for word, one in zip(words, encoded, strict=True)
+        }
+        kept = [word for word in words if len(word) <= _LONGEST][: _MOST - len(self._known)]
+        self._known |= {word: found[word] for word in kept}
+        return found
+
+
+def is_plain(text: str) -> bool:
+    """True if a text has printable ASCII, blanks and line ends alone."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _word_starts(text: str) -> Ints:
+    """Returns the starts of the words of a plain text, as the expression for words finds them."""
+    kinds = _KINDS[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
+    goes_on = (kinds == _LETTER) & (np.concatenate([[_BLANK], kinds])[:-1] == _LETTER)
+    return np.flatnonzero((kinds != _BLANK) & ~goes_on)
 
 
 def cuts_words_alone(tokenizer: Tokenizer) -> bool:
@@ -210,10 +239,11 @@ class PieceTokenizer:
             Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is only a blank, also one
             that the tokenizer added before the first word, has an empty range.
         """
-        known = [self._words.encode(text) if self._words else None for text in texts]
-        others = [text for text, one in zip(texts, known, strict=True) if one is None]
+        by_words = [self._words is not None and is_plain(text) for text in texts]
+        known = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
+        others = [text for text, is_known in zip(texts, by_words, strict=True) if not is_known]
         encoded = iter(self._tokenizer.encode_batch(others, add_special_tokens=False))
-        return [self._ranges(next(encoded)) if one is None else one for one in known]
+        return [next(known) if is_known else self._ranges(next(encoded)) for is_known in by_words]
 
     @cached_property
     def _words(self) -> KnownWords | None:
@@ -296,8 +326,10 @@ def _assemble(
     document: Document, sentences: Sequence[Span], parts: list[tuple[Ints, Ints]], words_by: Segmenter | None
 ) -> Pieces:
     ids = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
-    spans = np.concatenate([p[1] + s[0] for p, s in zip(parts, sentences, strict=True)]) if parts else _no_ranges()
-    ends = np.cumsum([len(p[0]) for p in parts], dtype=np.int64)
+    counts = [len(p[0]) for p in parts]
+    starts = np.repeat(np.array([start for start, _ in sentences], dtype=np.int64), counts)
+    spans = np.concatenate([p[1] for p in parts]) + starts[:, None] if parts else _no_ranges()
+    ends = np.cumsum(counts, dtype=np.int64)
     bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1).astype(np.int64) if parts else _no_ranges()
     spans = _without_edge_spaces(spans, document.text)
     if words_by is None:

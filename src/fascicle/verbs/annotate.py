@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,6 +47,8 @@ _LINK = (
     f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
 )
 
+_SHORT = 1_000  # characters of texts for which threads, and looking for unused objects, take longer than they save
+
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -68,7 +71,7 @@ class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Re
 
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
-        text: a text to annotate; may be repeated.
+        text: a text to annotate; may be repeated; short ones are read by one thread.
         types: look for the types that this file describes (a model of the family binder, as trained).
         only: only mentions of these types.
         nested: of term packs, also names inside others, and all types of a name.
@@ -113,12 +116,17 @@ def run(args: Options) -> int:
     if args.verbose:
         listener = replace(listener, wrote=_say_written)
     try:
-        annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
+        with uncollected() if _is_short(args) else nullcontext():
+            annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
     finally:
         shown.end()
     tally.say(verbose=args.verbose)
     tally.close(request.writing.path, quiet=bool(args.text) and on_stdout)
     return tally.exit_code(strict=args.strict)
+
+
+def _is_short(args: Options) -> bool:
+    return bool(args.text) and sum(map(len, args.text)) <= _SHORT
 
 
 def _request_of(args: Options) -> AnnotateRequest:
@@ -156,7 +164,8 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
-    named: dict[str, Any] = {"threads": args.threads, "types": args.types, "also": args.also or None, "case": args.case}
+    threads = args.threads or (1 if _is_short(args) else None)
+    named: dict[str, Any] = {"threads": threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
         if args.ends:
             raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")

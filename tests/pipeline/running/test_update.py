@@ -18,7 +18,7 @@ from fascicle.errors import FascicleError, OutputError, UsageError
 from fascicle.formats.files import latest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import SUCCESS
-from fascicle.pipeline.running.plan import Entry, Shard, replaced
+from fascicle.pipeline.running.plan import Entry, Shard, ShardReader, replaced
 from fascicle.pipeline.running.records import Done
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker
@@ -160,6 +160,21 @@ def test_what_was_done_before_an_update_is_not_done_again(tmp_path: Path) -> Non
     assert (totals.documents, totals.done, totals.quarantined, Notes.given) == (3, 2, 1, [])
     here(paths, tmp_path / "anew", open_pipeline=noting).do(update=True)
     assert documents(out) == documents(tmp_path / "anew")
+
+
+def test_inputs_are_not_read_again_for_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = "".join(citation(str(number), f"x {number}") for number in range(5)) + citation("5", "!raise x")
+    paths = files(tmp_path, first, citation("2", "new xx") + withdrawn(["1"]), withdrawn(["0", "4"]))
+    here(paths[:1], tmp_path / "out").do()
+    read, names = ShardReader.read, []
+    monkeypatch.setattr(ShardReader, "read", lambda reader, shard: names.append(shard.name) or read(reader, shard))
+    here(paths[:2], tmp_path / "out").do(update=True)
+    assert names == ["00003"]
+    here(paths, tmp_path / "out").do(update=True)
+    assert names == ["00003", "00002"]  # of whose documents one failed
+    here(paths, tmp_path / "anew").do(update=True)
+    assert documents(tmp_path / "out") == documents(tmp_path / "anew")
+    assert numbers(tmp_path / "out") == numbers(tmp_path / "anew")
 
 
 @pytest.mark.parametrize("format_name", ["predictions", "pubtator"])

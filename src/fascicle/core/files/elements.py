@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from html.entities import html5
 from typing import BinaryIO, Final, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -95,58 +95,77 @@ def refuse_entities(content: bytes, source: Source) -> None:
     parser.Parse(content, True)
 
 
+def _nothing(*_: object) -> None:
+    """Does nothing."""
+
+
 class _Records:
     """Handlers of the parser that collect the elements of the requested names."""
 
     def __init__(self, path: str, tags: frozenset[str], parser: expat.XMLParserType) -> None:
         self.done: list[tuple[Place, Element]] = []
         self._path, self._tags, self._parser = path, tags, parser
-        self._builder: TreeBuilder | None = None
+        self._builder: TreeBuilder | None
+        self._open: Callable[[str, dict[str, str]], object]
+        self._close: Callable[[str], object]
         self._place = Place(path, 1)
-        self._depth = self._size = self._inside = self._began = 0
+        self._depth = self._size = self._began = 0
+        self._leave()
         parser.buffer_text = True
-        parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.EntityDeclHandler = self._entity
         parser.SkippedEntityHandler = self._named
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def check(self) -> None:
-        """Counts the characters of a record from here, if it has so many bytes that it may have too many."""
+        """Counts what a record has from here, if it has so many bytes that it may have too much."""
         if self._builder is not None and self._bytes > MAX_RECORD:
-            self._parser.CharacterDataHandler = self._text
+            self._parser.CharacterDataHandler, self._parser.StartElementHandler = self._text, self._start_counted
 
     @property
     def _bytes(self) -> int:
         """Bytes of the record so far."""
         return self._parser.CurrentByteIndex - self._began
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _leave(self) -> None:
+        """Goes on outside of records, where elements are only counted."""
+        self._builder, self._inside = None, -1
+        self._open = self._close = _nothing
+        self._parser.CharacterDataHandler, self._parser.StartElementHandler = None, self._start_outside
+
+    def _start_outside(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag in self._tags:
+            self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
+            self._began = self._parser.CurrentByteIndex
+            self._open, self._close = self._builder.start, self._builder.end
+            self._parser.CharacterDataHandler = self._builder.data  # no function of ours, which would be called often
+            self._parser.StartElementHandler = self._start
+        self._start(tag, attributes)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:  # this and the next are called for every element
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise FormatError(f"elements lie more than {_MAX_DEPTH} deep in each other", at=self._here())
-        if self._builder is None:
-            if tag not in self._tags:
-                return
-            self._builder, self._place, self._size, self._inside = TreeBuilder(), self._here(), 0, self._depth
-            self._began = self._parser.CurrentByteIndex
-            self._parser.CharacterDataHandler = self._builder.data  # no function of ours, which would be called often
-        self._grow(1)
-        self._builder.start(tag, attributes)
+        self._open(tag, attributes)
 
     def _end(self, tag: str) -> None:
-        if self._builder is not None:
-            self._builder.end(tag)
-            if self._depth == self._inside:
-                self._finish(self._builder.close())
+        self._close(tag)
         self._depth -= 1
+        if self._depth == self._inside:
+            self._finish()
 
-    def _finish(self, record: Element) -> None:
-        if self._bytes > MAX_RECORD:  # of characters there are fewer
+    def _start_counted(self, tag: str, attributes: dict[str, str]) -> None:
+        self._grow(1)
+        self._start(tag, attributes)
+
+    def _finish(self) -> None:
+        assert self._builder is not None
+        record = self._builder.close()
+        if self._bytes > MAX_RECORD:  # of characters and elements there are fewer
             self._size = 0
             self._grow(sum(1 + len(one.text or "") + len(one.tail or "") for one in record.iter()))
         self.done.append((self._place, record))
-        self._parser.CharacterDataHandler = self._builder = None
+        self._leave()
 
     def _text(self, text: str) -> None:
         if self._builder is not None:

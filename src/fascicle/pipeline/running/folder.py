@@ -152,22 +152,30 @@ class RunFolder:
         except (FileNotFoundError, InputError):
             return False  # it is not there
 
-    def answered(self, shard: Shard) -> dict[str, Document]:
+    def answered(self, shard: Shard) -> tuple[dict[str, Document], bool]:
         """Returns the documents of a shard as they were done before an update excluded more of them, by id.
 
         The parts must be in the format that holds everything. If a part differs from its marker, none are returned.
+
+        Returns:
+            The documents, and whether they are all that the shard has now, in order.
         """
         name = f"done-{shard.name}.json"
-        if not shard.left_out or name not in self.place.sizes():
-            return {}
+        if not shard.left_out or not self.content(name):
+            return {}, False
         (done,) = self._read([name], Done)
-        if not set(done.left_out) <= set(shard.left_out) or done.part.name not in self.place.sizes():
-            return {}
-        with self.place.opened(done.part.name) as stream:
-            lines = stream.readlines()
-        if hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
-            return {}
-        return {document.id: document for document in map(codec.decode, lines)}
+        try:
+            with self.place.opened(done.part.name) as stream:
+                lines = stream.readlines()
+        except FileNotFoundError:
+            return {}, False
+        before, now = set(done.left_out), set(shard.left_out)
+        if not before <= now or hashlib.sha256(b"".join(lines)).hexdigest() != done.part.sha256:
+            return {}, False
+        if not done.quarantined:
+            places = (at for at in range(shard.count + len(now)) if at not in before)
+            lines = [line for at, line in zip(places, lines, strict=True) if at not in now]
+        return {document.id: document for document in map(codec.decode, lines)}, not done.quarantined
 
     def retries(self) -> list[Done]:
         """Returns the markers of retries, in order."""

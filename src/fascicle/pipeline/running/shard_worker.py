@@ -184,12 +184,14 @@ class ShardWorker:
         """
         killed = killed or {}
         begun = time.perf_counter()
-        documents = self._reader.read(shard)
+        # Before an update. The inputs were checked when the run went on, and need not be read for what is done already.
+        is_whole = self.manifest.format == _WHOLE
+        finished, are_all = self.folder.answered(shard) if is_whole else ({}, False)
+        documents = list(finished.values()) if are_all else self._reader.read(shard)
         self.places = places = {document.id: at for at, document in enumerate(documents)}
         self.through = 0, 0
         failed = [Result(documents[at], failure=failure) for at, failure in killed.items()]
         counts, aside, saves = _Counts(), _Unwritten(), SavedResults(self.folder, shard, self.manifest)
-        finished = self.folder.answered(shard) if self.manifest.format == _WHOLE else {}  # before an update
         known = {**finished, **saves.documents()}
         results = self._results(documents, known, alone=alone, killed=killed, watch=watch, saves=saves)
         name = f"part-{shard.name}{self.manifest.suffix}"

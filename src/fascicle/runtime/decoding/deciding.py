@@ -169,17 +169,17 @@ def decided(
     Returns:
         The same patch if nothing changes.
     """
-    if not patch.add:
-        return patch
-    work = _Work(document, rules, sentences, knows)
-    found = work.decide(patch.add)
-    if found == patch.add:
-        return patch
-    before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (patch.add, found))
-    changed = before != after
-    message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
-    event = Event(step=STEP, kind="note", code="document-decision", message=message)
-    return msgspec.structs.replace(patch, add=found, events=(*patch.events, event) if changed else patch.events)
+    return all_decided([document], [patch], rules, sentences=sentences, knows=knows)[0]
+
+
+def all_decided(
+    documents: Sequence[Document], patches: Sequence[Patch], rules: DocumentDecision, *, sentences: Cuts, knows: Knows
+) -> list[Patch]:
+    """Applies `decided` to several documents; ``knows`` is asked once, for the names of all."""
+    works = [_Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add]
+    asked = set[str]().union(*(work.asked for work in works))
+    known, next_one = knows(asked) if asked else {}, iter(works)
+    return [next(next_one).patch(known) if patch.add else patch for patch in patches]
 
 
 def _count(mentions: Counter[Any]) -> str:
@@ -187,24 +187,38 @@ def _count(mentions: Counter[Any]) -> str:
 
 
 class _Work:
-    """State of the decision for one document."""
+    """State of the decision for one document.
 
-    def __init__(self, document: Document, rules: DocumentDecision, sentences: Cuts, knows: Knows) -> None:
-        self._document = document
+    Attributes:
+        asked: names whose mentions stay only if they are known.
+    """
+
+    def __init__(self, document: Document, patch: Patch, rules: DocumentDecision, sentences: Cuts) -> None:
+        self._document, self._patch = document, patch
         self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
         self._rules = rules
         self._sentences = sentences
-        self._knows = knows
         self._scopes = scopes(document)
         self._starts = [start for start, _ in self._scopes]
         self._is_name = may_be_name(document.text, rules.names) if rules.names else False
+        self._groups = self._in_order(patch.add)
+        groups = {} if self._is_name else self._groups
+        self.asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
 
-    def decide(self, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    def patch(self, known: Mapping[str, str]) -> Patch:
+        """Returns the patch by the decision, with an event if a mention went or came."""
+        found, given = self._decided({name: known[name] for name in self.asked if name in known}), self._patch.add
+        if found == given:
+            return self._patch
+        before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (given, found))
+        message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
+        event = Event(step=STEP, kind="note", code="document-decision", message=message)
+        events = (*self._patch.events, event) if before != after else self._patch.events
+        return msgspec.structs.replace(self._patch, add=found, events=events)
+
+    def _decided(self, known: Mapping[str, str]) -> tuple[Mention, ...]:
         found: dict[tuple[str, tuple[Span, ...]], Mention] = {}
-        groups = self._in_order(mentions)
-        asked = {name for kind, group in groups.items() for name in self._asked(group, self._rule(kind))}
-        known = self._knows(asked) if asked and not self._is_name else {}
-        for kind, group in groups.items():
+        for kind, group in self._groups.items():
             rule = self._rule(kind)
             names = {name for name, type_ in known.items() if type_ == kind}
             for mention in self._shown(self._of_type(group, rule, known=names), rule):
