@@ -43,7 +43,7 @@ def test_a_csv(tmp_path: Path) -> None:
 def test_a_tsv_has_no_quotes_unless_asked_for(tmp_path: Path) -> None:
     found = of(tmp_path, TSV, "a.tsv", options=TextTableOptions(text="title,text"), format="table")
     assert [one.text for one in found] == ['"Quoted" title', 'T\n\nan "odd quote']
-    assert found[1].sections == (Section(0, 1, "title"), Section(2, 15, "text"))
+    assert found[1].sections == (Section(0, 1, "title"), Section(3, 16, "text"))
     quoted = 'id\ttext\n1\t"a\t""b"""\n'
     assert of(tmp_path, quoted, "a.tsv", format="table", options=TextTableOptions(quotes=True))[0].text == 'a\t"b"'
 
