@@ -291,7 +291,7 @@ FULL = Document(
     ),
     abbreviations=(((0, 1), (0, 6)),),
     meta={"year": "1999"},
-    relations=(Relation(type="x", arguments=(("a", ("model", "Disease", ((0, 6),))),)),),
+    relations=(Relation(type="x", arguments=tuple((role, ("model", "Disease", ((0, 6),))) for role in "ab")),),
     changes=(Change(step="choice", taken=((Mention(((7, 10),), "Disease", source="model"), None),)),),
 )
 

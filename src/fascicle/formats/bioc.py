@@ -356,7 +356,8 @@ def _passages(document: Document, report: WriteReport) -> list[Passage]:
     text, found, at = document.text, [], 0
     for section in separate_sections(document, report):
         gap, infons = text[at : section.start], {TYPE: section.name}
-        if gap.strip():
+        # A mention outside all passages would be a reason to read its offsets in another unit.
+        if gap.strip() or any(at <= mention.start < section.start for mention in document.mentions):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
         elif gap.strip(" "):
             infons[BLANKS] = gap
