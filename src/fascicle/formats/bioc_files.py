@@ -22,7 +22,7 @@ from fascicle.core.wording import shortened
 from fascicle.errors import BROKEN, FormatError, Place, explained
 from fascicle.formats import bioc
 from fascicle.formats.bioc import Annotation, Entry, Location, Passage, document_of, entry_of, holds_of
-from fascicle.formats.bioc_relations import Related
+from fascicle.formats.bioc_relations import STEP, Related
 from fascicle.formats.handlers import Reader, Writer, framed
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -59,7 +59,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _collection(told: list[str]) -> Event:
     message = f"what the collection says of itself is not kept: {'; '.join(told)}"
-    return Event(step=bioc.STEP, kind="note", code="collection-left-out", message=message[:300])
+    return Event(step=STEP, kind="note", code="collection-left-out", message=message[:300])
 
 
 def _entry(element: Element, place: Place) -> Entry:
