@@ -96,7 +96,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     """
     opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
     names = own_names(also, case=case, links=not recognition or recognition.links)
-    predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold)
+    predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold, variants=variants)
     if link is not None or ontology:
         from fascicle.runtime.wrapped import linked
 
@@ -143,13 +143,16 @@ def given_out(
     ends: Ends | None = None,
     only: Sequence[str] = (),
     threshold: float | Mapping[str, float] = 0.0,
+    variants: bool = False,
 ) -> Annotator:
     """Wraps a predictor by `runtime.choice.answering`, imported only if there is something to choose."""
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import answering
+    from fascicle.terms.variants.recogniser import TYPE
 
-    return answering(predictor, also=also, ends=ends, only=only, threshold=threshold)
+    beside = (TYPE,) if variants else ()
+    return answering(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)
 
 
 def load_whole(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.codec import decode, encode
-from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, Section, canonical, unique
+from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, Relation, Section, canonical, unique
 from fascicle.core.patches import apply
 
 TEXT = "lung cancer (LC) of mice"
@@ -202,6 +202,14 @@ def test_two_mentions_that_change_places() -> None:
     assert [mention.score for mention in after.mentions] == [0.5, 0.25]
     assert after.layer("gold", original=True) == DOCUMENT.mentions
     assert [event.code for event in after.events] == ["replaced"]
+
+
+def test_relations_follow_a_mention_that_is_replaced() -> None:
+    relation = Relation(type="x", arguments=(("a", SHORT.key), ("b", LONG.key), ("c", SHORT.key)))
+    moved = Mention(((0, 4),), "B")
+    after = apply(DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, moved),)), drops=["gold"])
+    assert after.relations == (Relation(type="x", arguments=(("a", moved.key), ("b", LONG.key), ("c", moved.key))),)
+    assert apply(after, Patch(drop=(moved.key,)), drops=["gold"]).relations == after.relations
 
 
 def test_what_takes_no_place_is_dropped() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.core.document import Document, Link, Mention, Section
+from fascicle.core.document import Document, Link, Mention, Relation, Section
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
@@ -42,7 +42,7 @@ def test_passages_and_annotations(tmp_path: Path) -> None:
     links = (Link(id="3558"), Link(id="9"))
     assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
     assert found.meta == {"year": "2001"}
-    assert {event.code for event in found.events} == {"relations-left-out"}
+    assert (found.relations, found.events) == ((Relation(),), ())
 
 
 def test_sentences(tmp_path: Path) -> None:
@@ -258,3 +258,11 @@ def test_vocabularies_of_one_id_twice_do_not_become_a_fact(tmp_path: Path) -> No
     write(tmp_path / "a.xml", [Document(id="1", text="ab cd", mentions=(mention,))], format="bioc")
     (found,) = next(iter(read(tmp_path / "a.xml"))).mentions
     assert [key for key, _ in found.attributes if key == "vocabulary"] == []
+
+
+@pytest.mark.parametrize("name", ["bioc", "bioc-json", "pubtator3"])
+def test_a_mention_between_two_sections_keeps_its_place(tmp_path: Path, name: str) -> None:
+    sections = (Section(0, 3, "title"), Section(4, 5, "abstract"))
+    document = Document(id="1", text="ࠀ\n0\n0", sections=sections, mentions=(Mention(((3, 4),), "X"),))
+    write(tmp_path / "a", [document], format=name)
+    assert list(read(tmp_path / "a", format=name)) == [document]

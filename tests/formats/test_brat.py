@@ -272,14 +272,13 @@ def test_what_the_data_model_does_not_hold_is_counted(tmp_path: Path) -> None:
     said = {event.code: event.message for event in document.events}
     assert {code: re.findall(r"\d+", message) for code, message in said.items()} == {
         "attributes-left-out": ["3"],
-        "equivalences-left-out": ["1"],
         "events-left-out": ["2"],
         "links-left-out": ["1"],
         "notes-left-out": ["2"],
-        "relations-left-out": ["1"],
         "triggers-left-out": ["1"],
     }
     assert {event.kind for event in document.events} == {"loss"}
+    assert [one.type for one in document.relations] == ["Part-of", "Equiv"]
 
 
 def test_options(tmp_path: Path) -> None:

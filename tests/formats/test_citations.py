@@ -147,7 +147,7 @@ def test_ris(tmp_path: Path) -> None:
     assert parts(first) == [("title", "Aspirin for headache"), ("abstract", "Aspirin helped. It did. DNA - protein")]
     assert first.meta["keywords"] == "pain|aspirin"
     assert first.meta["year"] == "2020"
-    assert (second.id, second.text) == ("77", "No abstract\nA note in its place")
+    assert (second.id, second.text) == ("77", "No abstract\n\nA note in its place")
     unnamed = of(tmp_path, "b.ris", "TY  - JOUR\nTI  - A\nER  - \nTY  - JOUR\nTI  - B\nER  - \n")
     assert [(one.id, one.text) for one in unnamed] == [("b:1", "A"), ("b:2", "B")]
 

@@ -105,10 +105,10 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
         612,
         54210 - 4,
         439,
-        {"loss relations-left-out": 612, "repair duplicate-mention": 4},
+        {"repair duplicate-mention": 4},
     ),
-    ("nerel-bio/nerel-bio-v1.0.zip/dev", 77, 6435, 53, {"loss relations-left-out": 77}),
-    ("nerel-bio/nerel-bio-v1.0.zip/test", 77, 6173, 40, {"loss relations-left-out": 77}),
+    ("nerel-bio/nerel-bio-v1.0.zip/dev", 77, 6435, 53, {}),
+    ("nerel-bio/nerel-bio-v1.0.zip/test", 77, 6173, 40, {}),
     (  # one line begins with "sT1", and a note refers to that T1
         "ct-ebm-sp-es/ct-ebm-sp-brat.zip/train",
         720,
@@ -125,7 +125,6 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
         0,
         {
             "loss attributes-left-out": 47,
-            "loss equivalences-left-out": 58,
             "loss events-left-out": 144,
             "loss suffix-left-out": 11,
             "loss triggers-left-out": 144,
@@ -145,7 +144,7 @@ BRAT: list[tuple[str, int, int, int, dict[str, int]]] = [
         93,
         5827,
         17,
-        {"loss relations-left-out": 93, "loss dangling-reference": 1},
+        {"loss dangling-reference": 1},
     ),
 ]
 
@@ -393,7 +392,6 @@ def test_links_in_brat() -> None:
     stats, _ = _stats("nerel-ru/nerel-v1.1.zip/train")
     assert (stats.documents, stats.mentions, stats.discontinuous) == (746, 44867 - 3, 127)
     assert stats.events == {
-        "loss relations-left-out": 745,
         "repair duplicate-mention": 3,
         "loss malformed-line": 3,  # the third is a line of text
     }

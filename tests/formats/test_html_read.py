@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -75,7 +76,7 @@ def test_the_page_names_its_encoding(tmp_path: Path, charset: str, codec: str) -
 def test_a_part_of_a_page_and_an_empty_one(tmp_path: Path) -> None:
     assert of(tmp_path, "<p>Lung</p><p>cancer").text == "Lung\n\ncancer"
     assert of(tmp_path, "<html></html>").text == ""
-    assert of(tmp_path, "<!-- c --><!doctype html>a" + "<i>" * 50_000 + "b").text == "ab"
+    assert of(tmp_path, "<!-- c --><!doctype html>a" + "<i>" * 9_000 + "b").text == "ab"
 
 
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,3 +133,30 @@ def test_the_characters_of_blocks(tmp_path_factory: pytest.TempPathFactory, bloc
 def test_odd_marks(tmp_path: Path, inside: str) -> None:
     text = of(tmp_path, f"<html><body><p>{inside}</p></body></html>").text
     assert text.replace("\n", "") in ("ab", "axb")
+
+
+DEEP = 60_000
+
+
+@pytest.mark.parametrize("begin", ["<div>", "<B>x", "<p><div class='a>b'>", "<div></p></b>", "<x/>", "<svg></svg><g/>"])
+def test_elements_too_deep_inside_one_another_are_refused_at_once(tmp_path: Path, begin: str) -> None:
+    began = time.process_time()
+    with pytest.raises(FormatError, match="10,000 elements inside one another"):
+        of(tmp_path, begin * DEEP)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<p>x<br>" * DEEP,
+        "<ul>" + "<li>x" * DEEP + "</ul>",
+        "<div>x</div>" * DEEP,
+        "<svg>" + "<path d='M0 0'/>" * DEEP + "</svg>x",
+        "<script>" + 'y = "<div>";' * DEEP + "</script>x",
+        "<table>" + "<tr><td>x" * DEEP + "</table>",
+    ],
+    ids=str.__len__,
+)
+def test_many_elements_beside_one_another_are_read(tmp_path: Path, inside: str) -> None:
+    assert of(tmp_path, f"<body>{inside}</body>").text.count("x") == inside.count("x")

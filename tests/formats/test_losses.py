@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import Change, Document, Link, Mention, Section, unique
+from fascicle.core.document import Change, Document, Link, Mention, Relation, Section, unique
 from fascicle.core.files.source import Source
 from fascicle.core.marks import FORBIDDEN
 from fascicle.core.mention import identifier_of
@@ -87,14 +87,25 @@ def documents(draw: st.DrawFn) -> Document:
         Section(0, title, "title"),
         Section(min(title + 1, length), length, draw(st.sampled_from(["abstract", "b"]))),
     )
-    found = draw(st.lists(mentions(length, words or ()), max_size=4)) if text else []
+    found = unique(draw(st.lists(mentions(length, words or ()), max_size=4)))[0] if text else ()
+    relation = st.builds(
+        Relation,
+        type=st.sampled_from(["", "Equiv", "type"]) | NAME,
+        arguments=st.lists(
+            st.tuples(st.sampled_from(["", "", "a"]) | NAME, st.sampled_from([one.key for one in found])), max_size=3
+        ).map(tuple)
+        if found
+        else st.just(()),
+        attributes=st.lists(FACT | st.just(("type", "x")), max_size=2).map(tuple),
+    )
     return Document(
         id=draw(st.just("doc") | NAME | st.just("")),
         text=text,
         sections=draw(st.none() | st.just(sections)),
         sentences=draw(st.none() | ranges(length, 2)),
         words=words,
-        mentions=unique(found)[0],
+        mentions=found,
+        relations=tuple(draw(st.lists(relation, max_size=2))),
         abbreviations=draw(st.none() | st.just((((0, 0), (0, length)),))),
         meta=draw(st.dictionaries(NAME, TEXT, max_size=1) | st.just({"text": "joined"})),
         changes=tuple(Change(step="choice", taken=((mention, None),)) for mention in found[:1]),
@@ -192,6 +203,20 @@ def check_mentions(before: Document, after: Document, losses: Any, *, joined: bo
                 assert fact(mention) in [fact(m) for m in own] or any(says_more(mention, m) for m in own), code
 
 
+def said_by(relation: Relation, losses: Any) -> Any:
+    places = [(role, kind, spans) for role, (_, kind, spans) in relation.arguments]
+    return relation.type, places, "attributes" in losses or sorted(relation.attributes)
+
+
+def check_relations(before: Document, after: Document, losses: Any) -> None:
+    """Either all come back, or the report says how many do not."""
+    given, found = ([said_by(one, losses) for one in document.relations] for document in (before, after))
+    assert len(found) == len(given) - losses["relations"]
+    assert all(one in given for one in found)
+    keys = {mention.key for mention in after.mentions}
+    assert all(key in keys for one in after.relations for _, key in one.arguments)
+
+
 @pytest.mark.parametrize("name", sorted(READERS))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(document=documents())
@@ -217,6 +242,10 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
     if joined:
         check_words(document, same, losses)
     check_mentions(document, same, losses, joined=joined)
+    if name in ("tsv", "csv", "predictions"):  # which refer to the document that is here
+        assert losses["relations"] == len(document.relations)
+    else:
+        check_relations(document, same, losses)
     if name != "conll" and FORMATS[name].reads:
         assert "abbreviations" in losses or not document.abbreviations or same.abbreviations == document.abbreviations
         plain = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
@@ -262,6 +291,7 @@ FULL = Document(
     ),
     abbreviations=(((0, 1), (0, 6)),),
     meta={"year": "1999"},
+    relations=(Relation(type="x", arguments=tuple((role, ("model", "Disease", ((0, 6),))) for role in "ab")),),
     changes=(Change(step="choice", taken=((Mention(((7, 10),), "Disease", source="model"), None),)),),
 )
 

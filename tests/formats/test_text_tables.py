@@ -42,8 +42,8 @@ def test_a_csv(tmp_path: Path) -> None:
 
 def test_a_tsv_has_no_quotes_unless_asked_for(tmp_path: Path) -> None:
     found = of(tmp_path, TSV, "a.tsv", options=TextTableOptions(text="title,text"), format="table")
-    assert [one.text for one in found] == ['"Quoted" title', 'T\nan "odd quote']
-    assert found[1].sections == (Section(0, 1, "title"), Section(2, 15, "text"))
+    assert [one.text for one in found] == ['"Quoted" title', 'T\n\nan "odd quote']
+    assert found[1].sections == (Section(0, 1, "title"), Section(3, 16, "text"))
     quoted = 'id\ttext\n1\t"a\t""b"""\n'
     assert of(tmp_path, quoted, "a.tsv", format="table", options=TextTableOptions(quotes=True))[0].text == 'a\t"b"'
 
@@ -109,10 +109,10 @@ def test_rows_of_the_csv_module_come_back(rows: list[tuple[str, str, str]]) -> N
     ("header", "wanted", "named"),
     [
         ("PMID,Title,Authors,DOI", "A", "Title"),
-        ("PMID,TITLE,Abstract,Year", "A\nB", "TITLE and Abstract"),
+        ("PMID,TITLE,Abstract,Year", "A\n\nB", "TITLE and Abstract"),
         ("DOI,Article Title,Abstract,Text", "C", ""),
         ("Key,Body,x,y", "A", "Body"),
-        ("Title,Abstract,DOI,x", "1\nA", "Title and Abstract"),
+        ("Title,Abstract,DOI,x", "1\n\nA", "Title and Abstract"),
     ],
 )
 def test_usual_names_of_columns_are_taken_and_said(tmp_path: Path, header: str, wanted: str, named: str) -> None:

@@ -38,9 +38,9 @@ def test_a_sheet_of_texts(tmp_path: Path) -> None:
     rows = [HEADER, [7, "Lung cancer", "Two\nlines", 1999], [None], ["x8", "Only a title"], [9.0, "A", "B", 2.5]]
     found = of(tmp_path, workbook([], rows))
     assert [(one.id, one.text, one.meta) for one in found] == [
-        ("7", "Lung cancer\nTwo\nlines", {"Year": "1999"}),
+        ("7", "Lung cancer\n\nTwo\nlines", {"Year": "1999"}),
         ("x8", "Only a title", {}),
-        ("9", "A\nB", {"Year": "2.5"}),
+        ("9", "A\n\nB", {"Year": "2.5"}),
     ]
     assert [event.code for event in found[0].events] == ["columns-taken"]
     request = ReadRequest(fields=(("text", "abstract"), ("id", "year")))

@@ -59,3 +59,42 @@ def test_we_read_what_it_writes(name: str, first: int, documents: list[Document]
         PACKAGES[name].dump(collection, stream)
     found = [{(text, kind) for _, _, text, kind in facts(one)} for one in read(tmp_path / "a", format=name)]
     assert found == [{(text, kind) for _, _, text, kind in facts(one)} for one in documents]
+
+
+def related(collection: Any) -> list[tuple[dict[str, str], list[tuple[str, str]]]]:
+    """The relations that the package finds: facts, and roles with the texts of the annotations."""
+    (document,) = collection.documents
+    words = {one.id: one.text for passage in document.passages for one in passage.annotations}
+    return [
+        (dict(one.infons), [(node.role, words[node.refid]) for node in one.nodes])
+        for holder in (document, *document.passages)
+        for one in holder.relations
+    ]
+
+
+@pytest.mark.parametrize("name", list(PACKAGES))
+def test_relations_of_its_files_come_back_in_ours(name: str, tmp_path: Path) -> None:
+    collection, document, passage = bioc.BioCCollection(), bioc.BioCDocument(), bioc.BioCPassage()
+    document.id, passage.offset, passage.text = "7", 0, "Lithium and tremor"
+    for number, (start, text, kind) in enumerate(((0, "Lithium", "Chemical"), (12, "tremor", "Disease"))):
+        annotation = bioc.BioCAnnotation()
+        annotation.id, annotation.text, annotation.infons["type"] = f"A{number}", text, kind
+        annotation.add_location(bioc.BioCLocation(start, len(text)))
+        passage.add_annotation(annotation)
+    for holder, facts_of, nodes in (
+        (document, {"type": "CID", "score": "0.5"}, [("A1", "the <effect>"), ("A0", 'cause "&"')]),
+        (passage, {"relation": "CID", "Chemical": "D008094", "Disease": "D014202"}, []),
+    ):
+        relation = bioc.BioCRelation()
+        relation.id, relation.infons = "R", facts_of
+        for refid, role in nodes:
+            relation.add_node(bioc.BioCNode(refid, role))
+        holder.add_relation(relation)
+    document.add_passage(passage)
+    collection.add_document(document)
+    with (tmp_path / "a").open("w", encoding="utf-8") as stream:
+        PACKAGES[name].dump(collection, stream)
+    for other in PACKAGES:
+        assert write(tmp_path / other, read(tmp_path / "a", format=name), format=other).losses == {}
+        with (tmp_path / other).open(encoding="utf-8") as stream:
+            assert related(PACKAGES[other].load(stream)) == related(collection)

@@ -417,6 +417,25 @@ def test_variants_beside_what_the_model_finds(cli: Cli, model: Path, texts: Path
     assert cli("annotate", "--model", model, "--variants", texts, "-o", tmp_path / "new.jsonl").code == 2  # it is there
 
 
+def test_variants_among_the_types_that_are_asked_for(cli: Cli, refused: Refused, model: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.tsv"
+    names.write_text("Disease\tpain\nDrug\tV600E\n")
+    both = {("Disease", "pain"), ("SequenceVariant", "V600E")}
+    for place in (model, names):
+        asked = ("annotate", "--model", place, "--json", "--text", "V600E caused pain")
+        for only, expected in (
+            ("SequenceVariant", both - {("Disease", "pain")}),
+            ("Disease", both),
+            ("SequenceVariant,Disease", both),
+        ):
+            (document,) = documents(cli(*asked, "--variants", "--only", only).out)
+            assert {(one.type, one.text) for one in document} == expected
+        assert "'SequenceVariant'" in refused(*asked, "--only", "SequenceVariant")
+        assert "'Variant'" in refused(*asked, "--variants", "--only", "Variant")
+    found = fascicle.load(names, only=["SequenceVariant"], variants=True)
+    assert (found.types, [one.text for one in found("V600E caused pain")]) == (("SequenceVariant",), ["V600E"])
+
+
 @pytest.mark.parametrize(("options", "links"), [((), True), (("--no-link",), False), (("--format", "conll"), False)])
 def test_links_of_variants_are_those_that_were_asked_for(
     cli: Cli, model: Path, options: tuple[str, ...], links: bool

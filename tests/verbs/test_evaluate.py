@@ -168,3 +168,18 @@ def test_an_empty_file_is_no_prediction(refused: Refused, gold: Path, tmp_path: 
     said = refused("evaluate", gold, tmp_path / name)
     assert name in said
     assert "empty" in said
+
+
+def test_several_models_are_compared_in_one_command(cli: Cli, refused: Refused, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.pubtator"
+    gold.write_text("1|t|Aspirin for fever\n1|a|\n1\t0\t7\tAspirin\tDrug\n1\t12\t17\tfever\tSign\n\n")
+    for folder, rows in (("a", "Drug\tAspirin\n"), ("b", "Drug\tAspirin\nSign\tfever\n"), ("c", "Sign\tfor\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "names.tsv").write_text(rows)
+    models = [word for folder in "abc" for word in ("--model", tmp_path / folder / "names.tsv")]
+    systems = json.loads(cli("evaluate", gold, *models, "--json").out)["systems"]
+    assert [one["name"] for one in systems] == ["names", "names (model)", "names (model) (model)"]
+    assert [one["micro"]["recall"] for one in systems] == [0.5, 1.0, 0.0]
+    assert "one model" in refused("evaluate", gold, *models, "--distributions", tmp_path / "d.jsonl")
+    for command in (("evaluate",), ("compare",), ("combine", "union")):
+        assert "biomed-fast is a model" in refused(*command, gold, "biomed-fast")

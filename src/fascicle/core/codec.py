@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Section
+from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Relation, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Fragments, Span
 from fascicle.errors import FormatError
 
 SCHEMA = 2
-_READ = (1, 2)  # the fields added in version 2 have defaults, so one decoder reads both
+_WITH_RELATIONS = 3  # other documents stay readable for earlier releases
+_READ = (1, 2, 3)  # the fields added later have defaults, so one decoder reads all
 
 
 class MentionRecord(msgspec.Struct, omit_defaults=True, gc=False, forbid_unknown_fields=True):
@@ -44,6 +45,7 @@ class DocumentRecord(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_un
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
     mentions: tuple[MentionRecord, ...] = ()
+    relations: tuple[Relation, ...] = ()
     abbreviations: tuple[Abbreviation, ...] | None = None
     meta: dict[str, str] = msgspec.field(default_factory=dict)
     events: tuple[Event, ...] = ()
@@ -72,7 +74,7 @@ def encode(document: Document) -> bytes:
         for m in document.mentions
     ]
     parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
-    return _ENCODER.encode(DocumentRecord(**parts, fascicle=SCHEMA))
+    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_WITH_RELATIONS if document.relations else SCHEMA))
 
 
 def decode(line: bytes | str) -> Document:
@@ -117,7 +119,7 @@ def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
 def _check_version(found: int) -> None:
     if found not in _READ:
         raise FormatError(
-            f"a document of schema {found} was given; this release reads the schemas {' and '.join(map(str, _READ))}",
+            f"a document of schema {found} was given; this release reads the schemas {_READ[0]} to {_READ[-1]}",
             code="version",
         )
 

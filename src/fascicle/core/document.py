@@ -18,6 +18,7 @@ from fascicle.core.mention import Fragments, Span, check_ranges, fragments_overl
 from fascicle.core.mention import Link as Link
 from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
+from fascicle.core.mention import Relation as Relation
 from fascicle.core.wording import counted
 
 LINKED: Final = "linked"  # code of the event that names the origin of links
@@ -140,6 +141,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         sentences: ranges of sentences.
         words: ranges of words.
         mentions: in canonical order, no ``(source, type, spans)`` twice.
+        relations: what the source says about mentions together.
         abbreviations: pairs of ranges, short form and long form.
         meta: further facts of the source.
         events: reports of what was not done.
@@ -155,6 +157,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sentences: tuple[Span, ...] | None = None
     words: tuple[Span, ...] | None = None
     mentions: tuple[Mention, ...] = ()
+    relations: tuple[Relation, ...] = ()
     abbreviations: tuple[Abbreviation, ...] | None = None
     meta: dict[str, str] = msgspec.field(default_factory=dict)
     events: tuple[Event, ...] = ()

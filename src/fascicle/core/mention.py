@@ -1,4 +1,4 @@
-"""Spans, mentions of entities, and links to the ontology entries that they refer to.
+"""Spans, mentions of entities, links to the ontology entries that they refer to, and relations between them.
 
 A *span* is a half-open range of Unicode code points, ``(start, end)`` with ``0 <= start < end``; adjacent spans
 (``(0, 5)`` and ``(5, 8)``) do not overlap. The spans of one mention are a sorted tuple of disjoint spans, its
@@ -224,3 +224,18 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             ((start, end),) = self.spans
             return document_text[start:end]
         return " ".join([document_text[start:end] for start, end in self.spans])
+
+
+class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A statement of the source about mentions: how they are related, or that they are the same thing.
+
+    Attributes:
+        type: e.g. ``"CID"``; empty if the source gives none.
+        arguments: role and ``key`` of each mention, in the order of the source; a role may be empty. Later steps may
+            have dropped such a mention.
+        attributes: further facts as ``(name, value)`` pairs; where there are no arguments, they say what is related.
+    """
+
+    type: str = ""
+    arguments: tuple[tuple[str, MentionKey], ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()

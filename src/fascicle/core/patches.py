@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Change, Document, Event, Link, Mention, MentionKey, Patch, unique
+from fascicle.core.document import Change, Document, Event, Link, Mention, MentionKey, Patch, Relation, unique
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 
@@ -58,6 +58,7 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
         mentions, change = _without(document, patch, step, drops)
         events = events + _counts(change)
         parts["changes"] = (*document.changes, change)
+        parts["relations"] = _following(document.relations, change)
     if added or patch.drop or patch.replace:
         mentions, _ = unique((*mentions, *added))
     if patch.links:
@@ -91,6 +92,15 @@ def _without(document: Document, patch: Patch, step: str, drops: Collection[str]
         left.setdefault(new.key, new)
         taken.append((found[key], None if is_there else new.key))
     return tuple(left.values()), Change(step=step, taken=tuple(taken))
+
+
+def _following(relations: tuple[Relation, ...], change: Change) -> tuple[Relation, ...]:
+    """Returns relations that name each replaced mention by the key of the one in its place."""
+    now = {before.key: after for before, after in change.taken if after is not None}
+    return tuple(
+        msgspec.structs.replace(one, arguments=tuple((role, now.get(key, key)) for role, key in one.arguments))
+        for one in relations
+    )
 
 
 def _check_keys(keys: tuple[MentionKey, ...], known: Collection[MentionKey], step: str, drops: Collection[str]) -> None:

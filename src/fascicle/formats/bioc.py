@@ -11,19 +11,20 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
-from fascicle.core.document import Document, Event, Link, Mention, Section
+from fascicle.core.document import Document, Event, Link, Mention, MentionKey, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
+from fascicle.formats.bioc_relations import STEP, TYPE, facts_of, read_relations, related, shown
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
 from fascicle.formats.losses import HeldFields, held
 from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, links_of
 from fascicle.formats.report import WriteReport
 
-STEP: Final = "bioc"
-TYPE, SECTION, IDENTIFIER, BLANKS = "type", "section_type", "identifier", "blanks-before"
+SECTION, IDENTIFIER, BLANKS = "section_type", "identifier", "blanks-before"
 VOCABULARY: Final = "vocabulary"
 BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
@@ -141,9 +142,13 @@ def _made(
     moved = bool(codec) or not _is_exact(pieces)
     text = _text(pieces, moved=moved)
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
+    keys: list[tuple[str, MentionKey]] = []
     for annotation, near, offsets in given:
         placed = _from_start(annotation, offsets, holder) if holder else annotation
-        _add(placed, near, collector, events, codec=codec, moved=moved or bool(holder))
+        if key := _add(placed, near, collector, events, codec=codec, moved=moved or bool(holder)):
+            keys.append((str(annotation.id), key))
+    stated = (one for holder in _holders(entry) for one in holder.relations)
+    relations = tuple(read_relations(stated, keys, events))
     if holder:
         message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
         events.append(event_of("offsets-of-passages", step=STEP, message=message))
@@ -158,7 +163,8 @@ def _made(
         before=events,
         sections=tuple(_sections(entry.passages, pieces, ranges)) or None,
         sentences=tuple((one.start, one.start + len(one.text)) for one in pieces if one.text) if is_known else None,
-        meta=_facts(entry.infons),
+        meta=facts_of(entry.infons),
+        relations=relations,
     )
 
 
@@ -184,7 +190,7 @@ def _from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str)
     if not offset:
         return annotation
     moved = [Location(one.offset + offset, one.length) for one in annotation.locations]
-    return msgspec.structs.replace(annotation, locations=moved)
+    return replace(annotation, locations=moved)
 
 
 def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Given]:
@@ -253,17 +259,17 @@ def _add(
     *,
     codec: str,
     moved: bool,
-) -> None:
-    infons = _facts(annotation.infons)
+) -> MentionKey | None:
+    infons = facts_of(annotation.infons)
     kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
         events.append(event_of("mention-without-type", step=STEP, message=message))
-        return
+        return None
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
     links, raw = _read_links(infons)
-    collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
+    return collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
 
 
 def _read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
@@ -291,34 +297,24 @@ def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
 
 def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> Iterator[Section]:
     for passage, own in zip(passages, ranges, strict=True):
-        name = _shown(passage.infons.get(SECTION)) or _shown(passage.infons.get(TYPE)) or ""
+        name = shown(passage.infons.get(SECTION)) or shown(passage.infons.get(TYPE)) or ""
         if name and own and (end := pieces[own[-1]].start + len(pieces[own[-1]].text)) > pieces[own[0]].start:
             yield Section(pieces[own[0]].start, end, name.lower() if SECTION in passage.infons else name)
 
 
+def _holders(entry: Entry) -> list[Any]:
+    return [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
+
+
 def _left_out(entry: Entry) -> Iterator[Event]:
-    holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
-    if count := sum(len(holder.relations) for holder in holders):
-        yield event_of("relations-left-out", step=STEP, message=f"relations are not read ({count:,})")
-    keys = {key for holder in holders[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
+    keys = {key for holder in _holders(entry)[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
         yield event_of("infons-left-out", step=STEP, message=message)
 
 
-def _facts(infons: Mapping[str, Any]) -> dict[str, str]:
-    return {key: shown for key, value in infons.items() if (shown := _shown(value)) is not None}
-
-
-def _shown(value: Any) -> str | None:
-    """Returns the value of an infon as text; ``None`` for ``null``."""
-    if value is None or isinstance(value, str):
-        return value
-    return msgspec.json.encode(value).decode()
-
-
 SOURCE: Final = "Fascicle"  # of collections
-_WHOLE: Final = "ids text-between-words mentions discontinuous nested"
+_WHOLE: Final = "ids text-between-words mentions relations discontinuous nested"
 
 
 def holds_of(name: str) -> HeldFields:
@@ -342,21 +338,26 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
     """
     identifier = checked_name(document.id, what="the document id")
     passages = _passages(document, report)
+    numbers: dict[MentionKey, str] = {}
     for number, mention in enumerate(document.mentions):
+        numbers[mention.key] = str(number)
         home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
         home.annotations.append(_annotation(mention, number, document, report, can_hold))
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     infons = {key: value for key, value in facts.items() if can_hold(key) and can_hold(value)}
     if lost := len(facts) - len(infons):
         report.lose("meta", document, count=lost)
-    return Entry(id=identifier, infons=infons, passages=passages)
+    relations = [related(one, numbers, document, report, can_hold) for one in document.relations]
+    named = [replace(one, id=f"R{at}") for at, one in enumerate(filter(None, relations))]
+    return Entry(id=identifier, infons=infons, passages=passages, relations=named)
 
 
 def _passages(document: Document, report: WriteReport) -> list[Passage]:
     text, found, at = document.text, [], 0
     for section in separate_sections(document, report):
         gap, infons = text[at : section.start], {TYPE: section.name}
-        if gap.strip():
+        # A mention outside all passages would be a reason to read its offsets in another unit.
+        if gap.strip() or any(at <= mention.start < section.start for mention in document.mentions):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
         elif gap.strip(" "):
             infons[BLANKS] = gap

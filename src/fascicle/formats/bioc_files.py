@@ -22,6 +22,7 @@ from fascicle.core.wording import shortened
 from fascicle.errors import BROKEN, FormatError, Place, explained
 from fascicle.formats import bioc
 from fascicle.formats.bioc import Annotation, Entry, Location, Passage, document_of, entry_of, holds_of
+from fascicle.formats.bioc_relations import STEP, Related
 from fascicle.formats.handlers import Reader, Writer, framed
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -58,7 +59,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _collection(told: list[str]) -> Event:
     message = f"what the collection says of itself is not kept: {'; '.join(told)}"
-    return Event(step=bioc.STEP, kind="note", code="collection-left-out", message=message[:300])
+    return Event(step=STEP, kind="note", code="collection-left-out", message=message[:300])
 
 
 def _entry(element: Element, place: Place) -> Entry:
@@ -67,7 +68,7 @@ def _entry(element: Element, place: Place) -> Entry:
         infons=_infons(element),
         passages=[_passage(one, place) for one in element.iterfind("passage")],
         annotations=_annotations(element, place),
-        relations=element.findall("relation"),
+        relations=_relations(element),
     )
 
 
@@ -83,8 +84,15 @@ def _part(element: Element, place: Place) -> dict[str, Any]:
         "infons": _infons(element),
         "text": _said(element, "text"),
         "annotations": _annotations(element, place),
-        "relations": element.findall("relation"),
+        "relations": _relations(element),
     }
+
+
+def _relations(element: Element) -> list[dict[str, Any]]:
+    return [
+        {"infons": _infons(one), "nodes": [dict(node.attrib) for node in one.iterfind("node")]}
+        for one in element.iterfind("relation")
+    ]
 
 
 def _annotations(element: Element, place: Place) -> list[Annotation]:
@@ -136,7 +144,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     if count := len(FORBIDDEN.findall(document.text)):
         report.lose("control-characters", document, count=count)
     made = f"<document><id>{faithful(str(entry.id))}</id>{_facts(entry.infons)}"
-    return "".join([made, *map(_written, entry.passages), "</document>\n"]).encode()
+    return "".join([made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]).encode()
 
 
 def _written(passage: Passage) -> str:
@@ -150,11 +158,17 @@ def _written(passage: Passage) -> str:
     return f"<passage>{_facts(passage.infons)}{text}{annotations}</passage>"
 
 
+def _related(one: Related) -> str:
+    nodes = "".join(f'<node refid="{node.refid}" role="{_quoted(node.role or "")}"/>' for node in one.nodes)
+    return f'<relation id="{one.id}">{_facts(one.infons)}{nodes}</relation>'
+
+
 def _facts(infons: dict[str, str]) -> str:
-    return "".join(
-        f'<infon key="{_IN_ATTRIBUTES.sub(_code, faithful(key))}">{faithful(value)}</infon>'
-        for key, value in infons.items()
-    )
+    return "".join(f'<infon key="{_quoted(key)}">{faithful(value)}</infon>' for key, value in infons.items())
+
+
+def _quoted(text: str) -> str:
+    return _IN_ATTRIBUTES.sub(_code, faithful(text))
 
 
 def _code(found: re.Match[str]) -> str:

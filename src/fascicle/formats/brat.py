@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from fascicle.core.document import Document, Link
+from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, open_tree, suffix_of
 from fascicle.core.mention import Fragments, Span
@@ -53,8 +53,8 @@ def read(source: Source, options: BratOptions, report: ReadReport) -> Iterator[D
 
     The id of a document is the name of its text file without the suffix; the folders are added if several files have
     the same name. Links come from N lines, attributes from A and M lines and from notes (named ``AnnotatorNotes``).
-    Relations, events, equivalences and triggers are counted in events and left out. Offsets that count a byte order
-    mark, or CRLF as one character, are corrected if the texts of the mentions show it.
+    R lines and equivalences become relations. Events and triggers are counted in events and left out. Offsets that
+    count a byte order mark, or CRLF as one character, are corrected if the texts of the mentions show it.
 
     Args:
         source: the place.
@@ -105,6 +105,9 @@ class _Found:
     attributes: list[tuple[str, str]]
 
 
+_Kept = tuple[list[_Found], tuple[Relation, ...]]
+
+
 def _pairs(tree: Tree) -> list[_Pair]:
     pairs: dict[str, _Pair] = {}
     for name in tree.names:
@@ -136,17 +139,18 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
         standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
     standoff.rows[:] = _moved(text, standoff, marked=marked)
     collector = MentionCollector(text, step=STEP)
-    for found in _found(text, standoff, collector, options):
+    mentions, relations = _found(text, standoff, collector, options)
+    for found in mentions:
         links, attributes = tuple(found.links), tuple(found.attributes)
         collector.add(found.row.spans, found.row.type, links=links, attributes=attributes)
     # Codecs that let lone surrogates pass make texts that no document may have.
-    return collector.document(identifier, at=tree.place(pair.text), before=standoff.events)
+    return collector.document(identifier, at=tree.place(pair.text), before=standoff.events, relations=relations)
 
 
-def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> list[_Found]:
-    """Returns the mentions that are kept; if an id of T lines occurs twice, it refers to the first one."""
+def _found(text: str, standoff: Standoff, collector: MentionCollector, options: BratOptions) -> _Kept:
+    """Returns what is kept; if an id of T lines occurs twice, it refers to the first one."""
     found: dict[tuple[str, Fragments], _Found] = {}
-    kept: set[str] = set()
+    kept: dict[str, MentionKey] = {}
     seen: set[str] = set()
     for row in standoff.rows:
         first, own = row.id not in seen, row.id
@@ -159,7 +163,7 @@ def _found(text: str, standoff: Standoff, collector: MentionCollector, options: 
             continue
         links = standoff.links[own] if first else []
         attributes = standoff.attributes[own] if first else []
-        kept |= {own} if first else set()
+        kept |= {own: (GOLD, row.type, spans)} if first else {}
         same = found.setdefault((row.type, spans), _Found(row=replace(row, spans=spans), links=[], attributes=[]))
         if same.row.place != row.place:
             message = f"{row.place}: {own} is {same.row.id} once more; what refers to either was joined"
@@ -168,8 +172,8 @@ def _found(text: str, standoff: Standoff, collector: MentionCollector, options: 
             attributes = [pair for pair in attributes if pair not in same.attributes]
         same.links += links
         same.attributes += attributes
-    standoff.settle(kept)
-    return list(found.values())
+    relations = standoff.settle(kept)
+    return list(found.values()), relations
 
 
 def _code_left_out(row: TextBound, standoff: Standoff, options: BratOptions) -> str:

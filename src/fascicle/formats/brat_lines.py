@@ -1,19 +1,20 @@
 """Lines of brat standoff files, and file names of documents: rules shared by reader and writer.
 
 A line is ``T1<TAB>Type 0 5;10 15<TAB>text`` (text-bound), ``N1<TAB>Reference T1 Ontology:id<TAB>name`` (normalisation),
-``A1<TAB>Name T1 value`` (attribute) or ``#1<TAB>AnnotatorNotes T1<TAB>note``.
+``A1<TAB>Name T1 value`` (attribute), ``#1<TAB>AnnotatorNotes T1<TAB>note``, ``R1<TAB>Type Role:T1 Role:T2``
+(relation) or ``*<TAB>Equiv T1 T2`` (equivalence).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from fascicle.core.document import Event, Link
+from fascicle.core.document import Event, Link, MentionKey, Relation
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span
 from fascicle.errors import FormatError, Place
@@ -153,13 +154,16 @@ def document_id(name: str) -> str:
 
 STEP: Final = "brat"
 _LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
+EQUIVALENCE: Final = "Equiv"
+_RELATION: Final = re.compile(r"(R\S*)\t(\S+)((?: +[^\s:]+:\S+)+) *(?:\t.*)?", re.DOTALL)
+_EQUIVALENCE: Final = re.compile(r"\*\t(\S+)((?: +\S+){2,}) *(?:\t.*)?", re.DOTALL)
 _TRIGGER: Final = re.compile(r"E\S*\t[^\s:]+:(\S+)")
 # Lines that are counted and not kept: code -> name for the message.
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "relations-left-out": "relations",
+        "relations-left-out": "relations of annotations that are not read",
         "events-left-out": "events",
-        "equivalences-left-out": "equivalences",
+        "equivalences-left-out": "equivalences of annotations that are not read",
         "triggers-left-out": "triggers of events",
         "suffix-left-out": "text-bound annotations of files that were not asked for",
         "links-left-out": "normalisations of annotations that are not read",
@@ -176,6 +180,16 @@ class _Reference:
     """Line that refers to another line."""
 
     target: str
+    code: str
+    place: str
+
+
+class _Related(NamedTuple):
+    """R line, or a line of an equivalence, which has neither an id nor roles."""
+
+    id: str
+    type: str
+    arguments: tuple[tuple[str, str], ...]
     code: str
     place: str
 
@@ -202,6 +216,7 @@ class Standoff:
         self.events: list[Event] = []
         self._ids: set[str] = set()
         self._references: list[_Reference] = []
+        self._related: list[_Related] = []
 
     def take(self, content: str, *, name: str, path: str, listed: bool) -> None:
         """Reads one annotation file.
@@ -239,14 +254,20 @@ class Standoff:
         """Adds an event that is a note: neither a loss nor a repair."""
         self.events.append(Event(step=STEP, kind="note", code=code, message=message))
 
-    def settle(self, kept: set[str]) -> None:
+    def settle(self, kept: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
         """Adds events for what was left out; call it when it is known which T lines were kept.
 
         Args:
-            kept: ids of the T lines that became mentions.
+            kept: ids of the T lines that became mentions, and the keys of these.
+
+        Returns:
+            The relations between these mentions.
         """
+        whole = [one for one in self._related if self._is_whole(one, kept)]
+        relations = tuple(self._relation(one, kept) for one in whole)
+        found = kept.keys() | {one.id for one in whole}
         for reference in self._references:
-            if reference.target in kept:
+            if reference.target in found:
                 continue
             if reference.target.startswith("T") and reference.target not in self._ids:
                 message = f"{reference.place}: {reference.target} is not in the files of this document"
@@ -255,6 +276,18 @@ class Standoff:
                 self.left_out[reference.code] += 1
         for code, count in sorted(self.left_out.items()):
             (self.note if code == _ASKED else self.say)(code, f"not read: {count:,} {_LEFT_OUT[code]}")
+        return relations
+
+    def _is_whole(self, one: _Related, kept: Container[str]) -> bool:
+        missing = [target for _, target in one.arguments if target not in kept]
+        self._references += [_Reference(target=target, code=one.code, place=one.place) for target in missing[:1]]
+        return not missing
+
+    def _relation(self, one: _Related, kept: Mapping[str, MentionKey]) -> Relation:
+        if links := self.links.pop(one.id, []):
+            self.left_out["links-left-out"] += len(links)
+        arguments = tuple((role, kept[target]) for role, target in one.arguments)
+        return Relation(type=one.type, arguments=arguments, attributes=tuple(self.attributes.pop(one.id, [])))
 
     def _take_line(self, line: str, place: str, listed: bool) -> bool:
         """Reads one line; returns true if the line could be parsed."""
@@ -266,11 +299,9 @@ class Standoff:
             "M": self._take_attribute,
             "#": self._take_note,
             "E": self._take_event,
+            "R": self._take_relation,
+            "*": self._take_equivalence,
         }
-        others = {"R": "relations-left-out", "*": "equivalences-left-out"}
-        if line[0] in others and "\t" in line:
-            self.left_out[others[line[0]]] += 1
-            return True
         return line[0] in takers and takers[line[0]](line, place)
 
     def _take_text_bound(self, line: str, place: str, listed: bool) -> bool:
@@ -319,6 +350,20 @@ class Standoff:
         self.attributes[fields[1]].append((fields[0], columns[2] if len(columns) > 2 else ""))
         self._references.append(_Reference(target=fields[1], code="notes-left-out", place=place))
         return True
+
+    def _take_relation(self, line: str, place: str) -> bool:
+        match = _RELATION.fullmatch(line)
+        if match is not None:
+            arguments = tuple(field.partition(":")[::2] for field in match[3].split())
+            self._related.append(_Related(match[1], match[2], arguments, "relations-left-out", place))
+        return match is not None
+
+    def _take_equivalence(self, line: str, place: str) -> bool:
+        match = _EQUIVALENCE.fullmatch(line)
+        if match is not None:
+            arguments = tuple(("", target) for target in match[2].split())
+            self._related.append(_Related("", match[1], arguments, "equivalences-left-out", place))
+        return match is not None
 
     def _take_event(self, line: str, place: str) -> bool:
         if "\t" not in line:

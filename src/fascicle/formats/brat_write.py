@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.document import Document, Link, Mention
+from fascicle.core.document import Document, Link, Mention, MentionKey, Relation
 from fascicle.core.files.atomic import check_folder, check_target
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import suffix_of
@@ -24,7 +24,7 @@ from fascicle.formats.losses import held
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
-HOLDS: Final = held("brat", _WHOLE, partly="links link-names attributes")
+HOLDS: Final = held("brat", _WHOLE, partly="relations links link-names attributes")
 _ANN: Final = ".ann"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
@@ -93,8 +93,9 @@ def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
 def encoder() -> Callable[[Document, WriteReport], Files]:
     """Returns the function that encodes a document as its two files.
 
-    Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Counted as lost
-    are links and attributes that a line cannot hold, and NUL in the text (written as a blank). A text that begins with
+    Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Relations become
+    R lines or equivalences. Counted as lost are relations that have not two arguments with roles, links and attributes
+    that a line cannot hold, and NUL in the text (written as a blank). A text that begins with
     U+FEFF gets a second one in front, because readers treat the first as a byte order mark.
 
     It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
@@ -130,8 +131,9 @@ def _name(document: Document) -> str:
 
 def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    targets: dict[MentionKey, str] = {}
     for mention in document.mentions:
-        target = f"T{next(numbers['T'])}"
+        target = targets[mention.key] = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
         yield f"{target}\t{_type(mention, document)} {spans}\t{joined(text, mention.spans)}"
         for letter, line in (
@@ -139,6 +141,30 @@ def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
             *_attributes(mention, target, document, report),
         ):
             yield f"{letter}{next(numbers[letter])}\t{line}"
+    for relation in document.relations:
+        arguments = [(role, targets[key]) for role, key in relation.arguments]
+        if _is_equivalence(relation):
+            yield f"*\t{relation.type} {' '.join(target for _, target in arguments)}"
+            if relation.attributes:  # the line has no id that they could refer to
+                report.lose("attributes", document, count=len(relation.attributes))
+        elif _is_binary(relation):
+            own = f"R{next(numbers['R'])}"
+            yield f"{own}\t{relation.type} {' '.join(map(':'.join, arguments))}\t"
+            for letter, line in _attributes(relation, own, document, report):
+                yield f"{letter}{next(numbers[letter])}\t{line}"
+        else:
+            report.lose("relations", document)
+
+
+def _is_equivalence(relation: Relation) -> bool:
+    """True if a relation says what a ``*`` line says; other relations without roles may be something else."""
+    roles = [role for role, _ in relation.arguments]
+    return relation.type == brat_lines.EQUIVALENCE and len(roles) > 1 and not any(roles)
+
+
+def _is_binary(relation: Relation) -> bool:
+    names = [relation.type, *(role for role, _ in relation.arguments)]
+    return len(names) == 3 and all(name and not _NOT_A_WORD.search(name) and ":" not in name for name in names)
 
 
 def _type(mention: Mention, document: Document) -> str:
@@ -167,10 +193,12 @@ def _fits(link: Link) -> bool:
     return ":" not in link.ontology and link.ontology != brat_lines.NO_ONTOLOGY
 
 
-def _attributes(mention: Mention, target: str, document: Document, report: WriteReport) -> Iterator[tuple[str, str]]:
-    for name, value in mention.attributes:
+def _attributes(
+    of: Mention | Relation, target: str, document: Document, report: WriteReport
+) -> Iterator[tuple[str, str]]:
+    for name, value in of.attributes:
         if not name or _NOT_A_WORD.search(name) or _ENDS_LINE.search(value):
-            report.lose("attributes", document, mention)
+            report.lose("attributes", document, of if isinstance(of, Mention) else None)
         elif name == brat_lines.NOTE:
             yield "#", f"{brat_lines.NOTE} {target}\t{value}"
         elif name == brat_lines.REFERENCE and _is_reference(target, value):

@@ -24,7 +24,6 @@ from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
 STEP: Final = "citations"
-_BETWEEN: Final = "\n"
 _Fields = dict[str, list[str]]
 
 
@@ -38,6 +37,7 @@ class _Tags:
     """Tags of a kind of export; of several tags for one part the first that a citation has is read.
 
     Attributes:
+        between: what stands between title and abstract.
         title: tags of the title.
         abstract: tags of the abstract.
         id: tags of the id.
@@ -48,6 +48,7 @@ class _Tags:
     abstract: tuple[str, ...]
     id: tuple[str, ...]
     meta: Mapping[str, tuple[str, ...]]
+    between: str = "\n"  # as in MEDLINE
 
 
 _NBIB: Final = _Tags(
@@ -62,6 +63,7 @@ _NBIB: Final = _Tags(
     ),
 )
 _RIS: Final = _Tags(
+    between="\n\n",  # many titles have no full stop: a line end alone ends no sentence
     title=("TI", "T1", "CT"),
     abstract=("AB", "N2"),
     id=("AN", "DO", "ID"),
@@ -165,7 +167,8 @@ def _made(fields: _Fields, tags: _Tags, place: Place) -> Iterator[Document | For
     facts = {name: _fact(name, of(names)) for name, names in tags.meta.items()}
     facts["doi"] = next(filter(None, (_fact("doi", fields.get(name, ())) for name in tags.meta["doi"])), "")
     note = field_note(sorted(fields.keys() - used), step=STEP)
-    yield _document(identifier, [("title", title), ("abstract", abstract)], facts, place, events=note)
+    parts = [("title", title), ("abstract", abstract)]
+    yield _document(identifier, parts, facts, place, between=tags.between, events=note)
 
 
 def _fact(name: str, values: Sequence[str]) -> str:
@@ -183,9 +186,10 @@ def _document(
     facts: Mapping[str, str],
     place: Place,
     *,
+    between: str = _NBIB.between,
     events: tuple[Event, ...] = (),
 ) -> Document | FormatError:
-    text, sections = join_sections(parts, between=_BETWEEN)
+    text, sections = join_sections(parts, between=between)
     meta = {name: value for name, value in facts.items() if value}
     try:
         return Document(id=identifier, text=text, sections=sections, meta=meta, events=events)

@@ -63,8 +63,8 @@ class MentionCollector:
         *,
         expected: str | None = None,
         **facts: Unpack[MentionFacts],
-    ) -> None:
-        """Adds one mention, if it lies in the text and was not added before.
+    ) -> MentionKey | None:
+        """Adds one mention, if it lies in the text and was not added before; returns its key, or ``None``.
 
         Args:
             spans: its offsets, as the source gives them, in any order.
@@ -78,7 +78,7 @@ class MentionCollector:
             self.drop(
                 f"a mention of type {kind!r} at {fragments} is not in a text of {counted(len(self._text), 'character')}"
             )
-            return
+            return None
         mention = Mention(fragments, kind, **facts)
         other = expected is not None and mention.text_in(self._text) != expected
         if other and not _is_in(fragments, self._text, expected or ""):
@@ -90,8 +90,7 @@ class MentionCollector:
             message = f"a mention of type {kind!r} is there twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
-            return
-        self._kept[mention.key] = mention
+        return self._kept.setdefault(mention.key, mention).key
 
     def document(
         self,

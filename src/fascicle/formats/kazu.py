@@ -26,7 +26,7 @@ from fascicle.formats.report import ReadReport, WriteReport
 STEP: Final = "kazu"
 HOLDS: Final = HeldFields(
     format="the JSON of Kazu",
-    fields=EVERYTHING - {"words", "abbreviations", "changes", "nil-links"},
+    fields=EVERYTHING - {"words", "abbreviations", "changes", "relations", "nil-links"},
     partly=frozenset({"sections", "sentences"}),
 )
 _UNNAMED: Final = "na"  # what Kazu calls the section of a text that has no sections

@@ -33,6 +33,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "meta": "further facts of the source; not text = joined or extracted, which readers set",
         "changes": "mentions that a step dropped or replaced",
         "mentions": "mentions",
+        "relations": "relations between mentions",
         "discontinuous": "mentions of several fragments",
         "nested": "mentions that overlap others",
         "second-source": "mentions that another source has too",
@@ -45,7 +46,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "link-tiers": "... and how they were found",
         "link-curies": "... and the one spelling of their id",
         "nil-links": "statements that no entry fits a mention",
-        "attributes": "further facts about mentions",
+        "attributes": "further facts about mentions or relations",
     }
 )
 OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -192,6 +193,8 @@ def representable_part(document: Said, holds: HeldFields, report: WriteReport) -
     if not holds.lacking and holds.only is None:
         return document
     if isinstance(document, Document):
+        if document.relations:
+            return cast(Said, _with_relations(document, holds, report))
         for code, count in holds.of_document:
             if lost := count(document):
                 report.lose(code, document, count=lost)
@@ -201,6 +204,19 @@ def representable_part(document: Said, holds: HeldFields, report: WriteReport) -
     if len(kept) == len(document.mentions) and all(map(is_, kept, document.mentions)):
         return document
     return cast(Said, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
+
+
+def _with_relations(document: Document, holds: HeldFields, report: WriteReport) -> Document:
+    """Returns the part of a document with relations; those are kept whose mentions are all written."""
+    held = representable_part(document.having(relations=()), holds, report)
+    written = {mention.key for mention in held.mentions}
+    whole = tuple(one for one in document.relations if all(key in written for _, key in one.arguments))
+    kept = whole if "relations" in holds.fields else ()
+    # A file with the answer of one system says nothing of what others said about their mentions.
+    due = whole if holds.by_reference and holds.only is not None else document.relations
+    if lost := len(due) - len(kept):
+        report.lose("relations", document, count=lost)
+    return held.having(relations=kept)
 
 
 def _held_mentions(

@@ -26,7 +26,7 @@ from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.sources import DOCUMENTS, MENTIONS, tables_in
 
-HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes"})
+HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes", "relations"})
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
 _BATCH: Final = 64  # rows of documents that are read at once
 Row = tuple[Any, ...]

@@ -38,7 +38,7 @@ _IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid"
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
-_BETWEEN: Final = "\n"
+_BETWEEN: Final = "\n\n"  # many titles have no full stop: a line end alone ends no sentence
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 

@@ -28,6 +28,33 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
+MAX_DEPTH: Final = (
+    10_000  # elements inside one another; a parser takes time with the square of it, as the standard has it
+)
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)([^<>]*)")
+# Elements without content, and those that end where the next of their kind begins.
+_FLAT: Final = frozenset(
+    {
+        *(
+            "area",
+            "base",
+            "br",
+            "col",
+            "embed",
+            "hr",
+            "img",
+            "input",
+            "link",
+            "meta",
+            "param",
+            "source",
+            "track",
+            "wbr",
+        ),
+        *("a", "body", "button", "colgroup", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "head", "html", "li"),
+        *("nobr", "optgroup", "option", "p", "rp", "rt", "tbody", "td", "tfoot", "th", "thead", "tr"),
+    }
+)
 _BETWEEN: Final = "\n\n"
 _HEAD: Final = 1024  # bytes in which a page names its encoding, as the standard of HTML has it
 _CHARSET: Final = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.I)
@@ -79,6 +106,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if len(text) > MAX_PAGE:
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
+    if _depth(text) > MAX_DEPTH:
+        message = f"the page has more than {MAX_DEPTH:,} elements inside one another; save its text first"
+        raise FormatError(message, at=source.path, code="too-large")
     if not text:
         yield Document(id=source.name, text="")
         return
@@ -95,6 +125,25 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     language = tree.root.attributes.get("lang") if tree.root is not None else None
     meta = {**EXTRACTED, **({"language": language} if language else {})}
     yield Document(id=source.name, text=content, sections=sections, meta=meta, events=tuple(blocks.events()))
+
+
+def _depth(text: str) -> int:
+    """Returns about how many elements stand inside one another; pages with few tags are not counted."""
+    if text.count("<") <= MAX_DEPTH:
+        return 0
+    opened, depth, deepest = Counter[str](), 0, 0
+    for end, name, rest in _TAG.findall(text):
+        kind = name.lower()
+        if kind in _FLAT or (opened["script"] + opened["style"] and not end):
+            continue
+        if end and opened[kind]:
+            opened[kind] -= 1
+            depth -= 1
+        elif not end and not (rest.endswith("/") and opened["svg"] + opened["math"]):
+            opened[kind] += 1
+            depth += 1
+            deepest = max(deepest, depth)
+    return deepest
 
 
 def _declared(source: Source) -> Source:
@@ -198,7 +247,7 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes", "relations"}
 HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),

@@ -28,6 +28,7 @@ def answering(
     ends: Ends | None = None,
     only: Sequence[str] = (),
     threshold: float | Mapping[str, float] = 0.0,
+    beside: Sequence[str] = (),
 ) -> Annotator:
     """Returns the predictor with the user's choices applied, or itself without any.
 
@@ -37,6 +38,7 @@ def answering(
         ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
         threshold: see `Chosen`.
+        beside: see `Chosen`.
 
     Raises:
         UsageError: see `with_ends` and `Chosen`.
@@ -45,7 +47,7 @@ def answering(
     apart = frozenset(predictor.apart)
     if apart and not only and ends != "corpus":
         only = tuple(kind for kind in predictor.types if kind not in apart)
-    return Chosen(predictor, only=only, threshold=threshold) if only or threshold else predictor
+    return Chosen(predictor, only=only, threshold=threshold, beside=beside) if only or threshold else predictor
 
 
 def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
@@ -77,6 +79,7 @@ class Chosen(Wrapped):
         *,
         only: Sequence[str] = (),
         threshold: float | Mapping[str, float] = 0.0,
+        beside: Sequence[str] = (),
     ) -> None:
         """Checks the choice.
 
@@ -85,13 +88,14 @@ class Chosen(Wrapped):
             only: types to keep; all by default.
             threshold: mentions with a lower score are left out; those without a score stay. One number, or one for each
                 of some types.
+            beside: types that ``only`` may name too, since something beside this predictor finds them.
 
         Raises:
             UsageError: a type that the predictor does not look for, or a score outside 0 to 1.
         """
         least = threshold if isinstance(threshold, Mapping) else dict.fromkeys(predictor.types, threshold)
         for name in (*only, *least):
-            if name not in predictor.types:
+            if name not in (*predictor.types, *beside):
                 raise UsageError(_unknown(name, predictor))
         if wrong := next((value for value in least.values() if not 0 <= value <= 1), None):
             raise UsageError(f"the threshold {wrong} is not allowed; scores are between 0 and 1")
@@ -113,6 +117,8 @@ class Chosen(Wrapped):
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Mentions and events for each document; see `Annotator.predict`."""
+        if not self.types:  # all that is asked for comes from beside it
+            return [Patch() for _ in documents]
         return list(map(self._chosen, self._predictor.predict(documents)))
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT
-from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole, own_names
+from fascicle.loading import DEFAULT_MODEL, given_out, load_whole, own_names
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
@@ -164,6 +163,7 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
+<<<<<<< HEAD
     threads = args.threads or (1 if _is_short(args) else None)
     named: dict[str, Any] = {"threads": threads, "types": args.types, "also": args.also or None, "case": args.case}
     if packs_of(model):
@@ -183,22 +183,47 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         return partial(load, model, recognition=recognition, **chosen, **named)
     if args.nested:
         raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
+=======
+    asked = partial(
+        _opened, model, threads=args.threads, types=args.types, also=args.also, case=args.case, links=not args.no_link
+    )
+    chosen = partial(asked, only=tuple(args.only), threshold=args.threshold or 0.0, variants=args.variants)
+    if not packs_of(model):
+        if args.nested:
+            raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
+        return partial(chosen, ends=args.ends)
+    if args.ends:
+        raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
+    known = {kind for pack in packs_of(model) for kind in pack_types(pack)}
+    mixed = bool(args.also) or args.variants
+    given: dict[str, Any] = {
+        "types": tuple(kind for kind in args.only if kind in known or not mixed),
+        "overlaps": "nested" if args.nested else None,
+        "threshold": None if isinstance(args.threshold, dict) else args.threshold,
+        "links": False if args.no_link else None,
+    }
+    recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
+    if mixed:
+        return partial(chosen, recognition=recognition)
+>>>>>>> home
     return partial(
-        _opened,
-        model[0],
-        links=not args.no_link,
-        only=tuple(args.only),
-        threshold=args.threshold or 0.0,
-        ends=args.ends,
-        **named,
+        asked, recognition=recognition, threshold=args.threshold if isinstance(args.threshold, dict) else 0.0
     )
 
 
 def _opened(
-    model: str, *, types: str | None, threads: int | None, also: list[str], case: Case, links: bool, **chosen: Any
+    model: Sequence[str],
+    *,
+    types: str | None,
+    threads: int | None,
+    also: list[str],
+    case: Case,
+    links: bool,
+    recognition: RecognitionSettings | None = None,
+    **chosen: Any,
 ) -> Annotator:
     with uncollected():
-        predictor = load_whole(model, threads=threads, types=types, case=case)
+        predictor = load_whole(model, threads=threads, types=types, case=case, recognition=recognition)
         names = own_names(also, case=case, links=links)
     _note_unread(types, predictor)
     return given_out(predictor, also=names, **chosen)

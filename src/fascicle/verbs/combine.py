@@ -32,7 +32,7 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say, say_notes
 from fascicle.verbs.options import OVERWRITE, THREADS, called, option, positive, reads, writes
 from fascicle.verbs.shared import StrictWriting, predicting_of, reading_of
-from fascicle.verbs.systems import SystemOptions
+from fascicle.verbs.systems import SystemOptions, files_of
 
 if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
@@ -261,7 +261,7 @@ def run(args: Options) -> int:
     writing = predicting_of(args)
     writing.check()
     tally = Tally()
-    found = combine(systems_of(args, args.files), rule, missing=args.missing, texts=texts, account=tally.account)
+    found = combine(systems_of(args, files_of(args)), rule, missing=args.missing, texts=texts, account=tally.account)
     tally.account.add(write_predictions(found.predictions, writing))
     say_notes(found.notes)
     votes = found.votes

@@ -29,7 +29,7 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import put, say_notes
 from fascicle.verbs.options import OVERWRITE, STRICT, called, natural, option, positive, reads, writes
 from fascicle.verbs.shared import input_format, reading_of
-from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions
+from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions, files_of
 from fascicle.verbs.tasks.evaluate import File, request_of
 
 
@@ -175,7 +175,7 @@ def run(args: Options) -> int:
     settings = called(CompareSettings, args, floors=floors)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
-    tally, systems = Tally(), systems_of(args, args.files)
+    tally, systems = Tally(), systems_of(args, files_of(args))
     gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
     found = compare(gold, systems, settings, events=tally.account.events)
     commands = [

@@ -90,13 +90,14 @@ class Model:
     """Options for scoring a model.
 
     Attributes:
-        model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in.
+        model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in; may be
+            repeated, to compare models.
         pipeline: a pipeline.toml, or a folder with one: score what all its steps find, or those of --source.
     """
 
     group = "model"
     about = "score a model or a pipeline itself, without a file of its predictions"
-    model: str | None = option("--model MODEL", reads)
+    model: list[str] = option("--model MODEL ...", reads)
     pipeline: str | None = option("--pipeline PIPELINE", reads)
     ends: Ends | None = shared.ENDS
     distributions: str | None = declared.DISTRIBUTIONS
@@ -199,12 +200,12 @@ def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pred
         UsageError: nothing to score, or options that need a model and have none.
         OutputError: the place of the distributions file cannot be written.
     """
-    if not args.files and args.model is None and args.pipeline is None and columns is None:
+    if not args.files and not args.model and args.pipeline is None and columns is None:
         raise UsageError(
             "no PRED was given to score; name prediction files, or a model with --model, or a pipeline with "
             "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column and --pred-column"
         )
-    running: list[Runnable] = [one] if (one := model_of(args)) is not None else []
+    running: list[Runnable] = [*models_of(args)]
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
     found: list[PredictionRequest | Runnable] = list(declared.predictions_of(args))
@@ -236,7 +237,7 @@ def report_of(args: Options) -> ReportRequest | None:
     from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
 
     where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
-    own = [args.model] if args.model and is_of_one_kind(args.model) else []
+    own = filter(is_of_one_kind, args.model)
     return ReportRequest(
         settings=ReportSettings(unit=args.text_unit, cutting=args.buckets, examples=args.examples),
         train=args.train or "",
@@ -245,19 +246,21 @@ def report_of(args: Options) -> ReportRequest | None:
     )
 
 
-def model_of(args: Options) -> ModelRequest | None:
-    """Returns the model of ``--model``; checks early for errors that would appear only after long work.
+def models_of(args: Options) -> list[ModelRequest]:
+    """Returns the models of ``--model``; checks early for errors that would appear only after long work.
 
     Raises:
         UsageError: options that need a model and have none.
         OutputError: the place of the distributions file cannot be written.
     """
-    if args.model is None:
+    if not args.model:
         if given := first_given(args, ("distributions", "threads", "ends")):
             raise UsageError(f"{given} is about a model; give --model MODEL too")
-        return None
+        return []
+    if args.distributions and len(args.model) > 1:
+        raise UsageError("--distributions is about one model, and several were given; give one --model")
     check_distributions(args.distributions or "", overwrite=args.overwrite)
-    return called(ModelRequest, args)
+    return [called(ModelRequest, args, model=one) for one in args.model]
 
 
 def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:

@@ -17,6 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import InputError, UsageError
+from fascicle.formats.brat_lines import ANNOTATIONS
 from fascicle.formats.files import read
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import CorpusStats
@@ -103,6 +104,8 @@ def _parts_in(folder: Path) -> dict[str, Path]:
         InputError: no train or dev, or several of one.
     """
     found: dict[str, Path] = {}
+    if any(one.suffix in ANNOTATIONS for one in folder.iterdir()):
+        return found  # the names of its files are those of documents
     for part, words in _WORDS.items():
         named = [one for one in sorted(folder.iterdir()) if one.name[0] != "." and _is_named(one.name, words)]
         if len(named) > 1:
@@ -165,7 +168,10 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
     """
     for part in ("train", "dev"):
         if part not in parts:
-            raise UsageError(f"there is no part {part}; training needs train and dev, so name it with {part}=PATH")
+            raise UsageError(
+                f"there is no part {part}, and training needs train and dev; move about a fifth of the documents to a "
+                "folder or file of their own, and name it with --dev PATH (in Python dev=PATH)"
+            )
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} holds $, which begins the name of a variable in a recipe; rename it")
     seen = {part: look(path) for part, path in parts.items()}

@@ -11,6 +11,8 @@ from fascicle.core.files.source import STDIN, stem
 from fascicle.errors import UsageError
 from fascicle.evaluation.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.formats.distributions import SUFFIXES
+from fascicle.runtime.places import is_shipped
+from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.verbs.options import option, reads, writes
 from fascicle.verbs.shared import INPUT_FORMATS, ReadingDetails, input_format, reading_of
 
@@ -44,7 +46,22 @@ class SystemOptions(ReadingDetails):
 def predictions_of(args: Any) -> list[PredictionRequest]:
     """Returns the files with predictions."""
     reading = reading_of(args, role="pred")
-    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in args.files]
+    return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in files_of(args)]
+
+
+def files_of(args: Any) -> list[str]:
+    """Returns the names of the files with predictions.
+
+    Raises:
+        UsageError: one that is a model.
+    """
+    for path in args.files:
+        if described_by(model_folder(Path(path))).is_file() or (is_shipped(path) and not Path(path).exists()):
+            raise UsageError(
+                f"{path} is a model, and PRED is a file with what a system found; score it with fascicle evaluate "
+                f"GOLD --model {path}, or write such a file with fascicle annotate --model {path} --format predictions"
+            )
+    return list(args.files)
 
 
 def check_report(path: str, *, overwrite: bool) -> None:

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fascicle.cli import main
@@ -126,3 +127,14 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.Captur
     assert "overwrite" in refusal(capsys, good, "-o", output)
     assert output.read_text() == "mine"
     assert main(["init", str(good), "-o", str(output), "--overwrite"]) == 0
+
+
+def test_a_folder_of_brat_is_one_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("all", "held"):
+        documents = [msgspec.structs.replace(flat("one two.", (0, 3)), id=f"train-{at}") for at in range(2)]
+        write(tmp_path / folder, documents, format="brat")
+    output = tmp_path / "r.toml"
+    assert main(["init", str(tmp_path / "all"), "-o", str(output)]) == 2
+    assert "--dev PATH" in capsys.readouterr().err
+    assert main(["init", str(tmp_path / "all"), "--dev", str(tmp_path / "held"), "-o", str(output)]) == 0
+    assert (made(output)["corpus"]["train"], made(output)["corpus"]["dev"]) == ("all", "held")

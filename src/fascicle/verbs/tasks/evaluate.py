@@ -309,7 +309,9 @@ def evaluate(
     for model in systems:
         if isinstance(model, Runnable):
             name, said = predicted(model, read.documents, events=events, watch=watch)
-            found[name if name not in found else f"{name} (model)"] = said
+            while name in found:
+                name += " (model)"
+            found[name] = said
     found = {name: scored_only.of_predictions(said) for name, said in found.items()}
     scored = tuple(
         _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
