@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -163,29 +164,9 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         UsageError: several models that are no term packs, or an option that only packs support.
     """
     model = tuple(args.model or (DEFAULT_MODEL,))
-<<<<<<< HEAD
     threads = args.threads or (1 if _is_short(args) else None)
-    named: dict[str, Any] = {"threads": threads, "types": args.types, "also": args.also or None, "case": args.case}
-    if packs_of(model):
-        if args.ends:
-            raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
-        known = {kind for pack in packs_of(model) for kind in pack_types(pack)}
-        given: dict[str, Any] = {
-            "types": tuple(kind for kind in args.only if kind in known or not args.also),
-            "overlaps": "nested" if args.nested else None,
-            "threshold": None if isinstance(args.threshold, dict) else args.threshold,
-            "links": False if args.no_link else None,
-        }
-        recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
-        chosen: dict[str, Any] = {"only": tuple(args.only), "threshold": args.threshold or 0.0} if args.also else {}
-        if isinstance(args.threshold, dict):
-            chosen["threshold"] = args.threshold
-        return partial(load, model, recognition=recognition, **chosen, **named)
-    if args.nested:
-        raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
-=======
     asked = partial(
-        _opened, model, threads=args.threads, types=args.types, also=args.also, case=args.case, links=not args.no_link
+        _opened, model, threads=threads, types=args.types, also=args.also, case=args.case, links=not args.no_link
     )
     chosen = partial(asked, only=tuple(args.only), threshold=args.threshold or 0.0, variants=args.variants)
     if not packs_of(model):
@@ -205,7 +186,6 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
     recognition = RecognitionSettings(**{name: value for name, value in given.items() if value is not None})
     if mixed:
         return partial(chosen, recognition=recognition)
->>>>>>> home
     return partial(
         asked, recognition=recognition, threshold=args.threshold if isinstance(args.threshold, dict) else 0.0
     )
