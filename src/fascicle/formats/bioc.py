@@ -291,16 +291,26 @@ def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
 
 def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> Iterator[Section]:
     for passage, own in zip(passages, ranges, strict=True):
-        name = _shown(passage.infons.get(SECTION)) or _shown(passage.infons.get(TYPE)) or ""
+        name, facts = _name(passage)
         if name and own and (end := pieces[own[-1]].start + len(pieces[own[-1]].text)) > pieces[own[0]].start:
-            yield Section(pieces[own[0]].start, end, name.lower() if SECTION in passage.infons else name)
+            yield Section(pieces[own[0]].start, end, name, tuple(facts.items()))
+
+
+def _name(passage: Passage) -> tuple[str, dict[str, str]]:
+    """Returns the name of the section that a passage is, and its further facts."""
+    told = _facts(passage.infons)
+    facts = {key: value for key, value in told.items() if key != BLANKS and (key, value) != (SECTION, "")}
+    name = facts.pop(SECTION if SECTION in facts else TYPE, "")
+    return name.lower() if SECTION in passage.infons else name, facts
 
 
 def _left_out(entry: Entry) -> Iterator[Event]:
-    holders: list[Any] = [entry, *entry.passages, *(one for passage in entry.passages for one in passage.sentences)]
+    sentences = [one for passage in entry.passages for one in passage.sentences]
+    holders: list[Any] = [entry, *entry.passages, *sentences]
     if count := sum(len(holder.relations) for holder in holders):
         yield event_of("relations-left-out", step=STEP, message=f"relations are not read ({count:,})")
-    keys = {key for holder in holders[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
+    nameless = [_name(one)[1] for one in entry.passages if not _name(one)[0]]
+    keys = {key for infons in (*nameless, *(one.infons for one in sentences)) for key in infons} - {TYPE, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
         yield event_of("infons-left-out", step=STEP, message=message)
@@ -323,7 +333,8 @@ _WHOLE: Final = "ids text-between-words mentions discontinuous nested"
 
 def holds_of(name: str) -> HeldFields:
     """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
-    return held(name, _WHOLE, partly="sections links link-ontologies link-curies attributes meta")
+    partly = "sections section-attributes links link-ontologies link-curies attributes meta"
+    return held(name, _WHOLE, partly=partly)
 
 
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
@@ -341,7 +352,7 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
         InputError: an id or a type that cannot be written.
     """
     identifier = checked_name(document.id, what="the document id")
-    passages = _passages(document, report)
+    passages = _passages(document, report, can_hold)
     for number, mention in enumerate(document.mentions):
         home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
         home.annotations.append(_annotation(mention, number, document, report, can_hold))
@@ -352,10 +363,12 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
     return Entry(id=identifier, infons=infons, passages=passages)
 
 
-def _passages(document: Document, report: WriteReport) -> list[Passage]:
+def _passages(document: Document, report: WriteReport, can_hold: Callable[[str], bool]) -> list[Passage]:
     text, found, at = document.text, [], 0
     for section in separate_sections(document, report):
-        gap, infons = text[at : section.start], {TYPE: section.name}
+        gap, infons = text[at : section.start], _infons(section, can_hold)
+        if lost := len(section.attributes) - len(infons) + 1:
+            report.lose("section-attributes", document, count=lost)
         if gap.strip():
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
         elif gap.strip(" "):
@@ -367,6 +380,14 @@ def _passages(document: Document, report: WriteReport) -> list[Passage]:
     if at < len(text) or not found:
         found.append(Passage(offset=at, text=text[at:], annotations=[], infons={}))
     return found
+
+
+def _infons(section: Section, can_hold: Callable[[str], bool]) -> dict[str, str]:
+    """Returns the infons of a passage: its name, and the attributes that do not hide it."""
+    facts = {key: value for key, value in section.attributes if can_hold(key) and can_hold(value)}
+    for key in (SECTION, BLANKS, *([TYPE] if section.name != section.name.lower() else [])):
+        facts.pop(key, None)
+    return {SECTION if TYPE in facts else TYPE: section.name, **facts}
 
 
 def _annotation(

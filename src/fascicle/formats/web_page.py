@@ -198,7 +198,7 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes"}
+_LACKING: Final = {"sections", "section-attributes", "sentences", "words", "abbreviations", "meta", "changes"}
 HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),

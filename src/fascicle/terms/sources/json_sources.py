@@ -19,7 +19,14 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished
+from fascicle.terms.sources.drafts import (
+    Draft,
+    SourceReport,
+    counted_lines,
+    finished,
+    is_short,
+    language_of_type,
+)
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
@@ -32,6 +39,15 @@ _ALIAS: Final = "hasAlternativeId"
 
 class _Text(msgspec.Struct):
     val: str = ""
+    lang: str | None = None
+    meta: _Meta | None = None
+
+    @property
+    def language(self) -> str:
+        """Code of the language, which is a field of its own or a fact about the text; empty if none is stated."""
+        facts = self.meta.properties if self.meta else []
+        told = self.lang or next((one.val for one in facts if _last(one.pred) in ("lang", "language")), "")
+        return told.partition("-")[0].lower()
 
 
 class _Property(_Text):
@@ -108,13 +124,15 @@ class _Reading:
         )
         if not identifier:
             return draft
-        draft.definition = meta.definition.val if meta.definition else ""
+        if meta.definition and meta.definition.language in ("", self._settings.language):
+            draft.definition = meta.definition.val
         if node.lbl is not None:
             draft.name(node.lbl, "label")
         for synonym in meta.synonyms:
             kind = _PREDICATES.get(_last(synonym.pred), "related")
-            short = any(word in synonym.synonym_type.lower() for word in ("abbreviation", "acronym", "omo_0003000"))
-            draft.name(synonym.val, "abbreviation" if short and kind in ("exact", "related") else kind)
+            if kind in ("exact", "related") and is_short(synonym.synonym_type):
+                kind = "abbreviation"
+            draft.name(synonym.val, kind, language=synonym.language or language_of_type(synonym.synonym_type))
         for xref in meta.xrefs:
             draft.reference(xref.val)
         for fact in meta.properties:
@@ -125,6 +143,8 @@ class _Reading:
                 draft.type = self._settings.types.get(fact.val, draft.type)
             elif told == _ALIAS and curie(fact.val, self._settings.prefix):
                 draft.alias(fact.val)
+            elif told == "label":
+                draft.name(fact.val, "label", language=fact.language)
         return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:

@@ -17,7 +17,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, hidden
+from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
@@ -26,7 +26,6 @@ _CONCEPTS: Final = (
     "http://www.w3.org/2000/01/rdf-schema#Class",
     "http://www.w3.org/2004/02/skos/core#Concept",
 )
-_SHORT: Final = re.compile("abbreviation|acronym|OMO_0003000", re.IGNORECASE)
 _HEAD: Final = 1 << 16
 _FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
 # Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities within entities grow
@@ -128,7 +127,7 @@ class _Graph:
                 for literal in self._forms.get(label, ()):
                     self._name(node, literal, kind)
         for axiom in self._axioms.values():
-            self._shorten(axiom)
+            self._specify(axiom)
         for node in self._concepts - self._drafts.keys():
             self._draft(node)
         live = set()
@@ -179,12 +178,18 @@ class _Graph:
         language = (getattr(literal, "language", "") or "").partition("-")[0].lower()
         self._draft(node).name(str(getattr(literal, "value", "")), kind, language=language)
 
-    def _shorten(self, axiom: Mapping[str, str]) -> None:
-        """Turns a synonym into an abbreviation, if an axiom says so."""
+    def _specify(self, axiom: Mapping[str, str]) -> None:
+        """Turns a synonym into an abbreviation, or into one of another language, if an axiom says so."""
         draft, surface = self._drafts.get(axiom.get("source", "")), " ".join(axiom.get("target", "").split())
-        for key, kind in draft.names.items() if draft and _SHORT.search(axiom.get("type", "")) else ():
-            if key[0] == surface and kind != "label":
-                draft.names[key] = "abbreviation"  # type: ignore[union-attr]
+        type_ = axiom.get("type", "")
+        for key, kind in list(draft.names.items()) if draft else ():
+            if draft is None or key[0] != surface or kind == "label":
+                continue
+            if is_short(type_):
+                draft.names[key] = "abbreviation"
+            elif language := language_of_type(type_):
+                del draft.names[key]
+                draft.name(surface, kind, language=language)
 
 
 def _is_blank(node: Any) -> bool:
