@@ -111,6 +111,13 @@ def found(text: str) -> list[tuple[str, str]]:
         ),
         ("arginine 124-to-cysteine", "arginine 124-to-cysteine", "p.Arg124Cys"),
         ("G to A at nucleotide position 1359", "G to A at nucleotide position 1359", "c.1359G>A"),
+        ("a deletion of 6 bp at position 1494", "deletion of 6 bp at position 1494", "c.1494_1499del"),
+        ("Cys 23-Ser 23", "Cys 23-Ser 23", "p.Cys23Ser"),
+        ("at codon 326 from Ser to Cys", "326 from Ser to Cys", "p.Ser326Cys"),
+        ("codon 787 CAG/CAA", "codon 787 CAG/CAA", "p.Gln787="),
+        ("codon 12 GGU>UAG", "codon 12 GGU>UAG", "p.Gly12Ter"),
+        ("a four-base deletion (TGAG)", "deletion (TGAG)", ""),
+        ("the -652 6N ins/del", "-652 6N ins/del", ""),
         ("rs113488022", "rs113488022", "rs113488022"),
         ("NM_004333.4:c.1799T>A", "c.1799T>A", "NM_004333.4:c.1799T>A"),
         ("chr14:58915212G>A", "58915212G>A", "chr14:g.58915212G>A"),
@@ -140,6 +147,12 @@ def test_a_weak_form_needs_words_that_speak_of_variants() -> None:
     assert found("We measured S5A by mass.") == []
     assert found("We measured the S5A mutant.") == [("S5A", "p.Ser5Ala")]
     assert [words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")] == ["S5A", "S5A"]
+
+
+@pytest.mark.parametrize("words", ["CC to TT", "(CCTTT)14", "leucine to methionine", "glycine (Gly) with arginine (Arg)"])
+def test_a_change_without_a_place_needs_words_that_speak_of_variants(words: str) -> None:
+    assert found(f"We measured {words} by mass.") == []
+    assert found(f"a substitution of {words} was found") == [(words, "")]
 
 
 def test_letters_of_both_are_what_the_text_speaks_of() -> None:
