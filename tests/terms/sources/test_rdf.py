@@ -206,3 +206,23 @@ def test_types_of_synonyms_that_are_languages(read: Reader) -> None:
     found = read(LATIN, "rdf", languages=["en"])
     assert found.names("UBERON:0002107") == {"liver": "label", "jecur": "related"}
     assert found.losses() == {"language": 1}
+
+
+def test_a_name_without_a_type_is_counted(read: Reader) -> None:
+    text = (
+        PREFIXES
+        + """
+obo:DOID_4 a owl:Class ; rdfs:label "disease" .
+obo:DOID_5 rdfs:label "cold" ; rdfs:subClassOf obo:DOID_4 .
+obo:DOID_6 rdfs:subClassOf obo:DOID_4 .
+in:hasScope a owl:AnnotationProperty ; rdfs:label "has scope" .
+obo:DOID_7 a <http://example.org/Kind>, skos:Concept ; rdfs:label "flu" .
+"""
+    )
+    found = read(text, "rdf")
+    assert {record.curie for record in found.records} == {"DOID:4", "DOID:7"}
+    assert found.losses() == {"untyped": 1}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(read: Reader) -> None:
+    assert read("\ufeff" + LATIN, "rdf").records == read(LATIN, "rdf").records

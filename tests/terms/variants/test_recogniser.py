@@ -149,7 +149,9 @@ def test_a_weak_form_needs_words_that_speak_of_variants() -> None:
     assert [words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")] == ["S5A", "S5A"]
 
 
-@pytest.mark.parametrize("words", ["CC to TT", "(CCTTT)14", "leucine to methionine", "glycine (Gly) with arginine (Arg)"])
+@pytest.mark.parametrize(
+    "words", ["CC to TT", "(CCTTT)14", "leucine to methionine", "glycine (Gly) with arginine (Arg)"]
+)
 def test_a_change_without_a_place_needs_words_that_speak_of_variants(words: str) -> None:
     assert found(f"We measured {words} by mass.") == []
     assert found(f"a substitution of {words} was found") == [(words, "")]
@@ -163,6 +165,9 @@ def test_letters_of_both_are_what_the_text_speaks_of() -> None:
 def test_alleles_follow_their_variant() -> None:
     assert found("D302H was typed. Carriers of the 302H allele.") == [("D302H", "p.Asp302His"), ("302H", "p.Asp302His")]
     assert found("D302H was typed. Carriers of the 302K allele.") == [("D302H", "p.Asp302His")]
+    assert found("D302H was typed. Carriers of His302.") == [("D302H", "p.Asp302His"), ("His302", "p.Asp302His")]
+    assert found("D302H is a variant at the residue D302.") == [("D302H", "p.Asp302His")]
+    assert found("G472A, a SNP; carriers of the allele A472")[-1] == ("A472", "c.472G>A")
 
 
 def test_an_rs_number_beside_a_variant_is_another_name() -> None:

@@ -7,6 +7,7 @@ together.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -71,6 +72,8 @@ def _triples(path: str) -> Iterator[Any]:
     if syntax == pyoxigraph.RdfFormat.RDF_XML and (first is None or first[0] in (b"<!", b"<?")):
         raise FormatError("the file declares entities other than short ones, which can grow without end", at=path)
     with Source(path=path).open() as stream:
+        if stream.read(len(BOM_UTF8)) != BOM_UTF8:
+            stream.seek(0)
         try:
             yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///")
         except (SyntaxError, ValueError) as error:
@@ -82,7 +85,7 @@ def _triples(path: str) -> Iterator[Any]:
 
 def _format(head: bytes, formats: Any) -> Any:
     """Returns the syntax of a file by what it begins with; N-Triples are Turtle too."""
-    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    bare = head.removeprefix(BOM_UTF8).lstrip()
     if bare.startswith((b"<?xml", b"<!", b"<rdf:RDF")):
         return formats.RDF_XML
     return formats.JSON_LD if re.match(rb"\{|\[\s*\{", bare) else formats.TURTLE
@@ -95,6 +98,7 @@ class _Graph:
         self._settings, self._report = settings, report
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
+        self._others: set[str] = set()  # that are of a type, and no concepts
         self._aliases: dict[str, list[str]] = {}
         self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
         self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
@@ -112,7 +116,7 @@ class _Graph:
             self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
         elif part and not _is_blank(subject):
             if part == "class":
-                self._concepts.update([node] if text in _CONCEPTS else [])
+                (self._concepts if text in _CONCEPTS else self._others).add(node)
             elif part == "xl":
                 self._labels.setdefault(text, []).append((node, kind))
             elif part == "name":
@@ -132,11 +136,11 @@ class _Graph:
             self._draft(node)
         live = set()
         for node, draft in self._drafts.items():
-            if node not in self._concepts:
+            if node not in self._concepts and (node in self._others or not draft.names):
                 continue
             self._report.rows += 1
-            if not draft.curie:
-                self._report.lose("identifier", draft.place)
+            if node not in self._concepts or not draft.curie:
+                self._report.lose("identifier" if node in self._concepts else "untyped", draft.place)
                 continue
             self._report.used += 1
             live.add(draft.curie)

@@ -149,15 +149,21 @@ def _with_reference(one: _Found, text: str) -> str:
 
 
 def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
-    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``."""
-    known: dict[str, tuple[str, set[str]]] = {}
+    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``.
+
+    A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and ``D302`` a residue.
+    """
+    known: dict[str, tuple[str, set[str], set[str]]] = {}
     for one in found:
         if parts := _SUBSTITUTION.fullmatch(one.name):
-            place, *letters = (part for part in (parts[2], parts[4], parts[1], parts[3], parts[5], parts[6]) if part)
-            known.setdefault(place, (one.name, set()))[1].update(LETTERS.get(letter, letter) for letter in letters)
+            place, ref, alt = (part for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6]) if part)
+            _, before, after = known.setdefault(place, (one.name, set(), set()))
+            before.add(LETTERS.get(ref, ref))
+            after.add(LETTERS.get(alt, alt))
     for allele in _ALLELE.finditer(text) if known else ():
-        name, stated = known.get(allele["place"] or allele["last"], ("", set[str]()))
-        if {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one} <= stated:
+        name, before, after = known.get(allele["place"] or allele["last"], ("", set[str](), set[str]()))
+        letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
+        if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
             if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
                 yield _Found(start, end, name)
