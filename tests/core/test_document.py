@@ -54,7 +54,9 @@ def documents(draw: st.DrawFn) -> Document:
     return Document(
         id=draw(names),
         text=text,
-        sections=draw(st.none() | st.just((Section(0, len(text), "title"),))),
+        sections=draw(
+            st.none() | st.builds(lambda *facts: (Section(0, len(text), "title", facts),), st.tuples(names, names))
+        ),
         sentences=draw(st.none() | ranges(len(text))),
         words=draw(st.none() | ranges(len(text))),
         mentions=unique(mentions)[0],
