@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
+from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage, Sentence
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
 from fascicle.formats.losses import HeldFields, held
@@ -27,48 +28,6 @@ TYPE, SECTION, IDENTIFIER, BLANKS = "type", "section_type", "identifier", "blank
 VOCABULARY: Final = "vocabulary"
 BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
-
-
-class Location(msgspec.Struct):
-    """Location of an annotation or of a part of it, in the units of the file."""
-
-    offset: int
-    length: int
-
-
-class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
-    """Annotation of a passage or a sentence."""
-
-    id: str | int | None = None
-    infons: dict[str, Any] = {}
-    text: str | None = None
-    locations: list[Location] = []
-
-
-class Sentence(msgspec.Struct, kw_only=True):
-    """Sentence of a passage; its text and annotations are separate from those of the passage."""
-
-    offset: int = 0
-    infons: dict[str, Any] = {}
-    text: str | None = None
-    annotations: list[Annotation] = []
-    relations: list[Any] = []
-
-
-class Passage(Sentence, kw_only=True):
-    """Passage of a document: it has a text, or sentences."""
-
-    sentences: list[Sentence] = []
-
-
-class Entry(msgspec.Struct, kw_only=True):
-    """Document as BioC represents it."""
-
-    id: str | int | None = None
-    infons: dict[str, Any] = {}
-    passages: list[Passage] = []
-    annotations: list[Annotation] = []
-    relations: list[Any] = []
 
 
 _NO_OFFSETS: Final[Mapping[str, int]] = MappingProxyType({})

@@ -153,7 +153,7 @@ def _number(project: str, client: Any) -> int:
 
 
 def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
-    """Adds tasks to a project; if it fails, those that were made are deleted again, and a note says what may be left."""
+    """Adds tasks to a project; if it fails, deletes those that were made, and a note says what may be left."""
     made, portion = list[int](), list[Any]()
     try:
         for portion in _portions(tasks):
