@@ -54,7 +54,9 @@ def documents(draw: st.DrawFn) -> Document:
     return Document(
         id=draw(names),
         text=text,
-        sections=draw(st.none() | st.just((Section(0, len(text), "title"),))),
+        sections=draw(
+            st.none() | st.builds(lambda *facts: (Section(0, len(text), "title", facts),), st.tuples(names, names))
+        ),
         sentences=draw(st.none() | ranges(len(text))),
         words=draw(st.none() | ranges(len(text))),
         mentions=unique(mentions)[0],
@@ -170,3 +172,17 @@ def test_plain_data_of_a_document_and_of_its_mentions() -> None:
     assert [one["curie"] for one in said["links"]] == ["MESH:D1"]
     found = json.loads(json.dumps(document.to_dict()))
     assert found == {"id": "1", "text": "a tremor", "mentions": [json.loads(json.dumps(said))]}
+
+
+def test_a_mention_is_in_sections_by_name_or_by_attribute() -> None:
+    sections = (
+        Section(0, 3, "abstract-methods", (("page", "3"), ("source", "a=b"))),
+        Section(2, 6, "abstracts", (("page", "4"),)),
+    )
+    document = Document(id="1", text="abcdef", sections=sections)
+    first, between, second = (Mention((span,), "X") for span in ((0, 3), (1, 4), (4, 6)))
+    for names, inside in (
+        (["abstract"], [first]), (["page=3"], [first]), (["page=4", "title"], [second]), (["source=a=b"], [first]),
+        (["page"], []), (["page="], []), (["=3"], []), (["page=3", "page=4"], [first, second]),
+    ):  # fmt: skip
+        assert [one for one in (first, between, second) if document.is_in(one, names)] == inside

@@ -38,7 +38,7 @@ def test_passages_and_annotations(tmp_path: Path) -> None:
     body = {"offset": 12, "text": "End.", "infons": {"section_type": "METHODS", "type": "paragraph"}}
     found = of(tmp_path, title, body, relations=[{"id": "R"}])
     assert found.text == "IL-2 β😀 x   End."[:9].ljust(12) + "End."
-    assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods"))
+    assert found.sections == (Section(0, 9, "title"), Section(12, 16, "methods", (("type", "paragraph"),)))
     links = (Link(id="3558"), Link(id="9"))
     assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
     assert found.meta == {"year": "2001"}
@@ -125,7 +125,7 @@ def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
         annotation([(0, 4)], "IL-3"),
         annotation([(0, 4)], "", type=""),
     ]
-    found = of(tmp_path, {**TITLE, "annotations": bad, "infons": {"type": "title", "volume": "3"}})
+    found = of(tmp_path, {**TITLE, "annotations": bad, "infons": {"volume": "3"}})
     assert sorted(event.code for event in found.events) == [
         "infons-left-out",
         "mention-without-type",
@@ -186,6 +186,36 @@ def test_sections_that_no_passage_can_be_are_counted(tmp_path: Path) -> None:
     sections = (Section(0, 9, "all"), Section(2, 5, "inside"), Section(9, 9, "empty"), Section(10, 12))
     document = Document(id="1", text="abc def ghi jk", sections=sections)
     assert write(tmp_path / "a.bioc.json", [document]).losses == {"sections": 3}
+
+
+@pytest.mark.parametrize(
+    ("infons", "section"),
+    [
+        ({"type": "title", "page": 3, "none": None}, Section(0, 9, "title", (("page", "3"),))),
+        (
+            {"section_type": "INTRO", "type": "par", "page": "3"},
+            Section(0, 9, "intro", (("type", "par"), ("page", "3"))),
+        ),
+        ({"section_type": None, "type": "Par"}, Section(0, 9, "par")),
+        ({"section_type": "", "type": "Par", "x": ""}, Section(0, 9, "par", (("x", ""),))),
+    ],
+)
+def test_facts_of_passages_are_those_of_sections(tmp_path: Path, infons: dict[str, Any], section: Section) -> None:
+    found = of(tmp_path, {**TITLE, "annotations": [], "infons": infons})
+    assert found.sections == (section,)
+    assert not found.events
+    for name in ("b.bioc.xml", "b.bioc.json", "b.pubtator3.json"):
+        assert not write(tmp_path / name, [found]).losses
+        (again,) = read(tmp_path / name)
+        assert again.sections == found.sections
+
+
+def test_facts_of_sections_that_would_hide_their_name_are_counted(tmp_path: Path) -> None:
+    facts = (("section_type", "x"), ("blanks-before", " "), ("type", "y"), ("page", "3"), ("page", "4"))
+    one = Document(id="1", text="ab", sections=(Section(0, 2, "Intro", facts),))
+    assert write(tmp_path / "a.bioc.json", [one]).losses == {"section-attributes": 4}
+    (found,) = read(tmp_path / "a.bioc.json")
+    assert found.sections == (Section(0, 2, "Intro", (("page", "4"),)),)
 
 
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")

@@ -31,7 +31,7 @@ LINKS = (
 DOCUMENT = Document(
     id="7",
     text=TEXT,
-    sections=(Section(0, 6, "title"), Section(8, 30, "abstract")),
+    sections=(Section(0, 6, "title"), Section(8, 8, " empty"), Section(8, 30, "abstract", (("page", "3"), ("b", "c")))),
     sentences=((0, 6), (8, 30), (33, 40)),
     mentions=(
         Mention(((0, 4),), "gene", score=0.5, source="my model", links=LINKS, attributes=(("a", "b"), ("a", "c"))),
@@ -94,13 +94,35 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 def test_a_document_of_kazu(tmp_path: Path, content: str) -> None:
     (found,) = of(tmp_path, content)
     assert (found.id, found.text, found.meta) == ("9", "A rash.\n\nIL-2 rises", {"n": "3"})
-    assert found.sections == (Section(0, 7, "title"), Section(9, 19, "abstract"))
+    assert found.sections == (Section(0, 7, "title"), Section(9, 19, "abstract", (("page", "3"),)))
     (mention,) = found.mentions
     assert (mention.spans, mention.type, mention.source) == (((9, 13),), "gene", "SomeStep")
     assert mention.links == (Link(id="ENSG1", ontology="ENSEMBL", name="IL2"),)
     assert mention.attributes == (("mention-confidence", "PROBABLE"),)
     (event,) = found.events
     assert event.code == "parts-left-out"
+
+
+def test_facts_of_a_section_that_it_cannot_have_are_counted(tmp_path: Path) -> None:
+    twice = (("before", "x"), ("page", "3"), ("page", "4"))
+    report = write(tmp_path / "a.kazu.jsonl", [Document(id="1", text="ab", sections=(Section(0, 2, "a", twice),))])
+    assert report.losses == {"section-attributes": 2}
+    (found,) = of(tmp_path, json.dumps({"idx": "1", "sections": [{"text": "a", "name": "na", "metadata": {"n": 1}}]}))
+    assert [event.code for event in found.events] == ["parts-left-out"]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_empty_sections_stay(tmp_path: Path, at: int) -> None:
+    texts = ["ab", "cd", "ef"]
+    texts[at] = ""
+    given = {"idx": "1", "sections": [{"text": text, "name": f"s{text}"} for text in texts]}
+    (found,) = of(tmp_path, json.dumps(given))
+    assert [(one.name, found.text[one.start : one.end]) for one in found.sections or ()] == [
+        (f"s{one}", one) for one in texts
+    ]
+    path = tmp_path / "b.kazu.jsonl"
+    assert not write(path, [found]).losses
+    assert list(read(path)) == [found]
 
 
 def test_mentions_across_sections_are_counted(tmp_path: Path) -> None:
@@ -133,7 +155,7 @@ def test_kazu_reads_ours_and_we_read_kazu(tmp_path: Path) -> None:
     path = tmp_path / "a.kazu.jsonl"
     write(path, [DOCUMENT])
     theirs = kazu.Document.from_json(path.read_text(encoding="utf-8"))
-    assert [section.name for section in theirs.sections] == ["title", "abstract", "na"]
+    assert [section.name for section in theirs.sections] == ["title", " empty", "abstract", "na"]
     for section in theirs.sections:
         for entity in section.entities:
             spans = sorted((span.start, span.end) for span in entity.spans)

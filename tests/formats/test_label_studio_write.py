@@ -24,6 +24,7 @@ DOCUMENT = Document(
     mentions=(
         Mention(((2, 6),), "Gene"),
         Mention(((10, 21),), "Disease", score=0.75, source="model@1", links=LINKS),
+        Mention(((10, 14), (15, 18), (20, 21)), "Disease", score=0.5, source="model@1", links=LINKS),
         Mention(((15, 21),), "Disease", score=0.25, source="model@1"),
     ),
     meta={"year": "2001"},
@@ -51,10 +52,11 @@ def test_gold_is_an_annotation_and_a_model_a_prediction(tmp_path: Path) -> None:
     write(path, [DOCUMENT])
     (task,) = tasks_of(path)
     assert [len(one["result"]) for one in task["annotations"]] == [1]
-    assert [(one["model_version"], len(one["result"])) for one in task["predictions"]] == [("model@1", 2)]
+    assert [(one["model_version"], len(one["result"])) for one in task["predictions"]] == [("model@1", 7)]
     for layer in (*task["annotations"], *task["predictions"]):
-        assert len({region["id"] for region in layer["result"]}) == len(layer["result"])
-        for region in layer["result"]:
+        regions = [region for region in layer["result"] if region["type"] == "labels"]
+        assert len({region["id"] for region in regions}) == len(regions)
+        for region in regions:
             value = region["value"]
             assert DOCUMENT.text[value["start"] : value["end"]] == value["text"]
 
@@ -63,7 +65,7 @@ def test_links_are_shown_beside_the_region(tmp_path: Path) -> None:
     path = tmp_path / "a.label-studio.json"
     write(path, [DOCUMENT])
     (task,) = tasks_of(path)
-    first, second = task["predictions"][0]["result"]
+    first, *_, second = task["predictions"][0]["result"]
     assert first["meta"]["text"] == ["MESH:D008175 Lung Neoplasms"]
     assert "meta" not in second
     first["meta"]["text"] = ["a note of a person"]
@@ -101,3 +103,66 @@ def test_the_sdk_of_label_studio_accepts_ours(tmp_path: Path) -> None:
             assert interface.validate_prediction(prediction)
         task["predictions"][0]["result"][0]["value"]["labels"] = ["Nothing"]
         assert not interface.validate_prediction(task["predictions"][0])
+
+
+def task_of(text: str, regions: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": 1, "data": {"text": text}, "annotations": [{"id": 1, "result": regions}]}
+
+
+def region(name: str, start: int, end: int, kind: str = "Disease") -> dict[str, Any]:
+    value = {"start": start, "end": end, "labels": [kind]}
+    return {"id": name, "from_name": "label", "to_name": "text", "type": "labels", "value": value}
+
+
+def joined(first: str, second: str, label: str = "non-contig") -> dict[str, Any]:
+    return {"type": "relation", "from_id": first, "to_id": second, "direction": "right", "labels": [label]}
+
+
+SKIN = "skin, lung and breast cancer"
+
+
+def found_in(tmp_path: Path, regions: list[dict[str, Any]]) -> Document:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([task_of(SKIN, regions)]), encoding="utf-8")
+    (found,) = read(path)
+    return found
+
+
+def spans_of(found: Document) -> list[tuple[tuple[int, int], ...]]:
+    return [one.spans for one in found.mentions]
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_relations_join_the_parts_of_a_mention_in_any_order(tmp_path: Path, order: list[int]) -> None:
+    relations = [joined("c", "b"), joined("a", "b")]
+    regions = [region("b", 6, 10), region("a", 0, 4), region("c", 22, 28), *(relations[at] for at in order)]
+    found = found_in(tmp_path, regions)
+    assert spans_of(found) == [((0, 4), (6, 10), (22, 28))]
+    assert not found.events
+
+
+def test_regions_of_different_types_are_not_joined(tmp_path: Path) -> None:
+    found = found_in(tmp_path, [region("a", 0, 4), region("b", 22, 28, "Gene"), joined("a", "b")])
+    assert spans_of(found) == [((0, 4),), ((22, 28),)]
+    assert [one.code for one in found.events] == ["regions-left-out"]
+
+
+@pytest.mark.parametrize("relation", [joined("a", "b", "causes"), joined("a", "gone"), joined("gone", "b")])
+def test_other_relations_are_counted(tmp_path: Path, relation: dict[str, Any]) -> None:
+    found = found_in(tmp_path, [region("a", 0, 4), region("b", 22, 28), relation])
+    assert spans_of(found) == [((0, 4),), ((22, 28),)]
+    assert [one.code for one in found.events] == ["regions-left-out"]
+
+
+def test_parts_that_overlap_are_one(tmp_path: Path) -> None:
+    found = found_in(tmp_path, [region("a", 0, 4), region("b", 2, 10), joined("a", "b")])
+    assert spans_of(found) == [((0, 10),)]
+    assert [one.code for one in found.events] == ["overlapping-fragments"]
+
+
+def test_wrong_text_of_a_part_is_told(tmp_path: Path) -> None:
+    other = region("b", 22, 28)
+    other["value"]["text"] = "breast"
+    found = found_in(tmp_path, [region("a", 0, 4), other, joined("a", "b")])
+    assert spans_of(found) == [((0, 4), (22, 28))]
+    assert [one.code for one in found.events] == ["text-mismatch"]

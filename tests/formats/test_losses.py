@@ -84,8 +84,8 @@ def documents(draw: st.DrawFn) -> Document:
     words = draw(st.none() | ranges(length) | st.just(tuple(m.span() for m in re.finditer(r"[^ \t\r\n\0]+", text))))
     title = draw(st.integers(0, length))
     sections = (
-        Section(0, title, "title"),
-        Section(min(title + 1, length), length, draw(st.sampled_from(["abstract", "b"]))),
+        Section(0, title, "title", tuple(draw(st.lists(FACT, max_size=2)))),
+        Section(min(title + 1, length), length, draw(st.sampled_from(["abstract", "B"]))),
     )
     found = unique(draw(st.lists(mentions(length, words or ()), max_size=4)))[0] if text else ()
     relation = st.builds(
@@ -147,7 +147,12 @@ def check_text(before: Document, after: Document, losses: Any) -> None:
     if "control-characters" in losses:  # each is another character, in its place
         expected = "".join(b if FORBIDDEN.match(a) else a for a, b in zip(expected, after.text, strict=True))
     assert after.text == expected
-    assert "sections" in losses or set(before.sections or ()) <= set(after.sections or ())
+    if "sections" not in losses:
+        given, found = (
+            {(one.start, one.end, one.name): one.attributes for one in each.sections or ()} for each in (before, after)
+        )
+        assert given.keys() <= found.keys()
+        assert "section-attributes" in losses or all(sorted(given[one]) == sorted(found[one]) for one in given)
     for field in ("sentences", "words"):
         if getattr(before, field) and field not in losses:
             assert getattr(after, field) == getattr(before, field)
@@ -273,7 +278,7 @@ def test_every_document_is_written_or_set_aside(name: str, found: list[Document]
 FULL = Document(
     id="d",
     text="Asthma and rash",
-    sections=(Section(0, 6, "title"), Section(7, 10, "methods")),
+    sections=(Section(0, 6, "title"), Section(7, 10, "methods", (("page", "3"),))),
     sentences=((0, 15),),
     words=((0, 6), (7, 10), (11, 15)),
     mentions=(

@@ -24,7 +24,7 @@ DOCUMENTS = [
     Document(
         id="a",
         text="Asthma and β\0rash",
-        sections=(Section(0, 6, "title"),),
+        sections=(Section(0, 6, "title"), Section(6, 10, "body", (("page", "3"), ("page", "")))),
         sentences=((0, 10),),
         words=(),
         abbreviations=(((0, 1), (0, 6)),),

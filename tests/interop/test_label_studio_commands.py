@@ -36,8 +36,10 @@ def linked(documents: list[Document]) -> list[Document]:
     for one in [*documents, extra]:
         at = one.text.rindex(" ") + 1
         of_model = Mention(((at, len(one.text)),), "Disease", source="model", score=0.25, links=link)
+        of_parts = Mention(((0, 1), (at, at + 1), (at + 2, len(one.text))), "Disease", source="model", score=0.5)
         gold = tuple(msgspec.structs.replace(mention, links=link) for mention in one.mentions)
-        found.append(one.having(mentions=(*gold, of_model), words=None, sentences=None))
+        gold += (msgspec.structs.replace(of_parts, source="gold", score=None, links=link),)
+        found.append(one.having(mentions=(*gold, of_model, of_parts), words=None, sentences=None))
     return found
 
 

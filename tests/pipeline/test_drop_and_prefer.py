@@ -28,7 +28,11 @@ def mention(start: int = 0, end: int = 5, links: tuple[Link, ...] = (), source: 
     return Mention(((start, end),), "A", source=source, links=links)
 
 
-SECTIONS = (Section(0, 6, "title"), Section(7, 14, "abstract-methods"), Section(14, 20, "abstracted"))
+SECTIONS = (
+    Section(0, 6, "title"),
+    Section(7, 14, "abstract-methods", (("part", "claims"),)),
+    Section(14, 20, "abstracted"),
+)
 
 
 def left(found: list[Mention], **conditions: object) -> set[Mention]:
@@ -70,6 +74,7 @@ def test_what_is_in_some_sections_is_dropped() -> None:
     assert left([title, methods, other, between], sections=("abstract",)) == {title, other, between}
     assert left([title, methods, other, between], sections=("title", "abstracted")) == {methods, between}
     assert left([title, methods], sections=("title",), shorter=3) == {title, methods}
+    assert left([title, methods, other, between], sections=("part=claims",)) == {title, other, between}
 
 
 def test_conditions_hold_together_and_other_layers_stay() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Link, Mention, Section
 from fascicle.errors import PluginError
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
@@ -103,6 +103,35 @@ def test_a_program_that_fails_costs_one_document(tmp_path: Path, bad: str, told:
         results = list(pipeline.results(given))
     assert [result.document is None for result in results] == [False, True, False]
     assert told in results[1].failure.message  # type: ignore[union-attr]
+
+
+def test_a_program_names_the_structure_of_what_was_found_where_a_section_says_so(tmp_path: Path) -> None:
+    """As a parser of systematic names does: it adds no mention, and reads the facts of sections."""
+    body = """
+        patches = []
+        for one in json.loads(line)["documents"]:
+            asked = [s for s in one["sections"] if ["part", "claims"] in s.get("attributes", [])]
+            links = [
+                [["gold", m["type"], m["spans"]], [{"id": "CCO", "ontology": "SMILES", "name": m["text"]}]]
+                for m in one["mentions"]
+                if any(s["start"] <= m["spans"][0][0] < s["end"] for s in asked)
+            ]
+            patches.append({"links": links})
+        say({"patches": patches})
+    """
+    hello = {**HELLO, "needs": ["mentions"], "gives": ["links"]}
+    given = Document(
+        id="a",
+        text="ethanol; ethanol",
+        sections=(Section(0, 7, "text"), Section(9, 16, "text", (("part", "claims"),))),
+        mentions=(Mention(((0, 7),), "Chemical"), Mention(((9, 16),), "Chemical")),
+    )
+    with Pipeline(
+        [ProcessStep("odd", program(tmp_path, body, hello=hello), seconds=20)], given=("mentions",)
+    ) as pipeline:
+        (answer,) = pipeline.stream([given])
+    assert isinstance(answer, Document)
+    assert [one.links for one in answer.mentions] == [(), (Link(id="CCO", ontology="SMILES", name="ethanol"),)]
 
 
 @pytest.mark.parametrize("command", [["/nowhere"], ["/"], ["a\0b"]])

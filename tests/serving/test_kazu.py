@@ -34,6 +34,13 @@ def test_clients_of_kazu_get_documents_of_kazu(served: Standing, tmp_path: Path)
     assert served.ask("POST", "/api/kazu/ner_only", {"text": "a", "sections": {"b": "c"}}).status == 422
 
 
+def test_empty_sections_stay(served: Standing) -> None:
+    given = {"title": "", "body": "It is for pain.", "notes": "", "end": "Aspirin"}
+    for route in ("ner_and_linking", "ner_only", "linking_only?entity_class=Disease"):
+        (document,) = served.ask("POST", f"/api/kazu/{route}", {"sections": given}).json
+        assert [(one["name"], one["text"]) for one in document["sections"]] == list(given.items())
+
+
 def entities(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for section in document["sections"] for one in section.get("entities", ())]
 

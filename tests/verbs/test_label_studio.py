@@ -28,8 +28,11 @@ from fascicle.verbs.label_studio import pull, push
 class Program:
     """Keeps tasks as Label Studio does: what comes in as JSON goes out with numbers of its own."""
 
-    made: dict[int, tuple[str, str, list[dict[str, Any]]]] = field(default_factory=dict)
+    made: dict[int, tuple[str, str, list[Any]]] = field(default_factory=dict)
     most: int = 10**9  # tasks that it takes
+    refusal: BaseException = field(default_factory=lambda: InputError("it is full"))
+    keeps: bool = False  # whether nothing can be deleted
+    sent: list[int] = field(default_factory=list)  # tasks in each request
 
     @property
     def projects(self) -> Any:
@@ -42,20 +45,33 @@ class Program:
 
     @property
     def tasks(self) -> Any:
-        return SimpleNamespace(list=self._list)
+        return SimpleNamespace(list=self._list, delete=self._delete)
 
     def _create(self, *, title: str, label_config: str) -> Any:
         number = max(self.made, default=0) + 1
         self.made[number] = (title, label_config, [])
         return SimpleNamespace(id=number)
 
-    def _import(self, number: int, *, request: list[Any]) -> None:
-        self.made[number][2].extend(json.loads(json.dumps(request)))
-        if len(self.made[number][2]) > self.most:
-            raise InputError("it is full")
+    def _import(self, number: int, *, request: list[Any], return_task_ids: bool = False) -> Any:
+        self.sent.append(len(request))
+        kept = self.made[number][2]
+        kept.extend(json.loads(json.dumps(request)))
+        if len(kept) - kept.count(None) > self.most:
+            del kept[-len(request) :]
+            raise self.refusal
+        numbers = range(len(kept) - len(request) + 1, len(kept) + 1)
+        return SimpleNamespace(task_ids=list(numbers) if return_task_ids else None)
+
+    def _delete(self, number: str) -> None:
+        if self.keeps:
+            raise OSError("no answer")
+        (project,) = self.made.values()
+        project[2][int(number) - 1] = None
 
     def _list(self, *, project: int) -> Iterator[Any]:
         for number, one in enumerate(self.made[project][2], start=1):
+            if one is None:
+                continue
             annotations = [{**each, "completed_by": 1, "was_cancelled": False} for each in one["annotations"]]
             task = {**one, "id": number, "drafts": [], "annotations": annotations}
             yield SimpleNamespace(id=number, dict=lambda task=task: task)
@@ -78,10 +94,11 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 
 @given(st.data(), WORDS)
 def test_offsets_and_identifiers_are_equal(data: st.DataObject, text: str) -> None:
-    ends = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda one: one[0] < one[1])
+    places = st.lists(st.integers(0, len(text)), min_size=2, max_size=6, unique=True).map(sorted)
+    ends = places.map(lambda at: tuple(zip(at[::2], at[1::2], strict=False)))
     links = st.builds(lambda one: (Link(id=one, curie=f"MESH:{one}"),), st.sampled_from(["D1", "D2"])) | st.just(())
     mention = st.builds(
-        lambda span, kind, source, linked: Mention((span,), kind, source=source, links=linked),
+        lambda spans, kind, source, linked: Mention(spans, kind, source=source, links=linked),
         ends, st.sampled_from(["A", "B"]), st.sampled_from(["gold", "m"]), links,
     )  # fmt: skip
     mentions = data.draw(st.lists(mention, max_size=4, unique_by=lambda one: one.key))
@@ -95,25 +112,23 @@ def test_the_project_has_the_labels_of_the_mentions_and_further_ones() -> None:
     program = Program()
     push([document()], "mine", client=program, types=["Gene & <co>"])
     ((_, view, _),) = program.made.values()
-    labels = [one.get("value") for one in ElementTree.fromstring(view).iterfind(".//Label")]
-    assert labels == ["Gene & <co>", "Disease"]
+    shown = ElementTree.fromstring(view)
+    assert [one.get("value") for one in shown.iterfind(".//Label")] == ["Gene & <co>", "Disease"]
+    assert len(list(shown.iterfind(".//Relation"))) == 1
 
 
 def test_large_corpora_go_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_studio, "_AT_ONCE", 2_000)
     program, many = Program(), [document(str(number)) for number in range(20)]
-    sizes: list[int] = []
-    monkeypatch.setattr(Program, "_import", lambda self, number, *, request: sizes.append(len(request)))
     push(many, "mine", client=program)
-    assert sum(sizes) == 20
-    assert len(sizes) > 4
+    assert sum(program.sent) == 20
+    assert len(program.sent) > 4
 
 
 def test_what_a_task_cannot_hold_is_counted() -> None:
     report = WriteReport()
-    two = Mention(((0, 1), (3, 6)), "Disease", source="gold")
-    push([document().having(mentions=(two,))], "mine", client=Program(), report=report)
-    assert report.losses["discontinuous"] == 1
+    push([document().having(words=((3, 6),))], "mine", client=Program(), report=report)
+    assert report.losses["words"] == 1
 
 
 def test_a_project_is_not_filled_twice_unless_asked() -> None:
@@ -134,6 +149,48 @@ def test_a_project_that_cannot_be_filled_is_removed() -> None:
     with pytest.raises(InputError, match="full"):
         push([document(), document("b")], "mine", client=program)
     assert program.made == {}
+
+
+@pytest.fixture
+def half_full(monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Has a task, and takes some of those that are added to it."""
+    monkeypatch.setattr(label_studio, "_AT_ONCE", 1_500)
+    program = Program()
+    push([document("old")], "mine", client=program)
+    program.most = 8
+    return program
+
+
+MANY = [document(str(number)) for number in range(20)]
+
+
+def test_adding_that_fails_is_undone(half_full: Program) -> None:
+    half_full.refusal = refusal = InputError("it is full")
+    refusal.status_code = 400  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="full") as told:
+        push(MANY, "mine", client=half_full, add=True)
+    assert len(half_full.sent) > 2
+    assert [one.id for one in pull("mine", client=half_full)] == ["old"]
+    assert not hasattr(told.value, "__notes__")
+
+
+def test_what_may_have_been_made_by_a_request_without_an_answer_is_said(half_full: Program) -> None:
+    with pytest.raises(InputError) as told:
+        push(MANY, "mine", client=half_full, add=True)
+    assert [one.id for one in pull("mine", client=half_full)] == ["old"]
+    at = sum(half_full.sent[1:-1])
+    first, last = MANY[at].id, MANY[at + half_full.sent[-1] - 1].id
+    assert told.value.__notes__ == [f"tasks of the documents {first!r} to {last!r} may have been made"]
+
+
+def test_what_cannot_be_undone_is_said(half_full: Program) -> None:
+    half_full.keeps = True
+    with pytest.raises(InputError, match="full") as told:
+        push(MANY, "mine", client=half_full, add=True)
+    left = len(list(pull("mine", client=half_full))) - 1
+    assert left == sum(half_full.sent[1:-1]) > 0
+    assert told.value.__notes__[0].startswith(f"{left} tasks")
+    assert told.value.__notes__[0].endswith(f"2 to {left + 1}")
 
 
 def test_nothing_is_made_of_nothing() -> None:
@@ -192,11 +249,10 @@ def test_the_choice_of_an_annotator_is_an_option(tmp_path: Any, cli: Callable[..
 
 
 def test_losses_are_told(tmp_path: Any, cli: Callable[..., Any], program: Program) -> None:
-    two = Mention(((0, 1), (3, 6)), "Disease", source="gold")
-    fascicle.write(tmp_path / "corpus.jsonl", [document().having(mentions=(two,))])
+    fascicle.write(tmp_path / "corpus.jsonl", [document().having(words=((3, 6),))])
     done = cli("label-studio", "push", "mine", tmp_path / "corpus.jsonl", "--strict")
     assert done.code == 3
-    assert "discontinuous" in done.err
+    assert "words" in done.err
 
 
 def test_without_the_sdk_the_extra_is_named(refused: Callable[..., str], tmp_path: Any) -> None:

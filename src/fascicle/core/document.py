@@ -66,12 +66,13 @@ class TextMention:
         return f"<{self.mention.type} {self.text!r} {self.mention.start}-{self.mention.end}{score}>"
 
 
-class Section(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A named part of a document, such as its title."""
+class Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A named part of a document, such as its title; ``attributes`` are further facts as ``(name, value)`` pairs."""
 
     start: int
     end: int
     name: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -258,10 +259,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(m for m in found if m.source == source)
 
     def is_in(self, mention: Mention, sections: Iterable[str]) -> bool:
-        """True if a mention is in a section of one of some names; ``abstract`` also means ``abstract-methods``."""
+        """True if a mention is in a section of one of some names.
+
+        Args:
+            mention: of this document.
+            sections: names, of which ``abstract`` also means ``abstract-methods``; or attributes, as ``name=value``.
+        """
         return any(
-            one.start <= mention.start and mention.end <= one.end and f"{one.name}-".startswith(f"{name}-")
+            f"{one.name}-".startswith(f"{name}-") or name.partition("=")[::2] in one.attributes
             for one in self.sections or ()
+            if one.start <= mention.start and mention.end <= one.end
             for name in sections
         )
 

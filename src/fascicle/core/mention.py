@@ -51,6 +51,17 @@ def check_fragments(fragments: Fragments) -> None:
         previous = end
 
 
+def without_overlaps(spans: Iterable[Span]) -> Fragments:
+    """Sorts spans, and joins those that overlap."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
 def are_tuples(fragments: object) -> bool:
     """True if fragments are tuples, which sets of mentions need; lists (as from JSON) cannot be hashed."""
     return isinstance(fragments, tuple) and all(isinstance(span, tuple) for span in fragments)

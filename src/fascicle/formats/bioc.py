@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
-from fascicle.formats.bioc_relations import STEP, TYPE, facts_of, read_relations, related, shown
+from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage, Sentence
+from fascicle.formats.bioc_relations import STEP, TYPE, facts_of, read_relations, related
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
 from fascicle.formats.losses import HeldFields, held
@@ -28,48 +28,6 @@ SECTION, IDENTIFIER, BLANKS = "section_type", "identifier", "blanks-before"
 VOCABULARY: Final = "vocabulary"
 BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
-
-
-class Location(msgspec.Struct):
-    """Location of an annotation or of a part of it, in the units of the file."""
-
-    offset: int
-    length: int
-
-
-class Annotation(msgspec.Struct, omit_defaults=False, kw_only=True):
-    """Annotation of a passage or a sentence."""
-
-    id: str | int | None = None
-    infons: dict[str, Any] = {}
-    text: str | None = None
-    locations: list[Location] = []
-
-
-class Sentence(msgspec.Struct, kw_only=True):
-    """Sentence of a passage; its text and annotations are separate from those of the passage."""
-
-    offset: int = 0
-    infons: dict[str, Any] = {}
-    text: str | None = None
-    annotations: list[Annotation] = []
-    relations: list[Any] = []
-
-
-class Passage(Sentence, kw_only=True):
-    """Passage of a document: it has a text, or sentences."""
-
-    sentences: list[Sentence] = []
-
-
-class Entry(msgspec.Struct, kw_only=True):
-    """Document as BioC represents it."""
-
-    id: str | int | None = None
-    infons: dict[str, Any] = {}
-    passages: list[Passage] = []
-    annotations: list[Annotation] = []
-    relations: list[Any] = []
 
 
 _NO_OFFSETS: Final[Mapping[str, int]] = MappingProxyType({})
@@ -297,9 +255,17 @@ def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
 
 def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[range]) -> Iterator[Section]:
     for passage, own in zip(passages, ranges, strict=True):
-        name = shown(passage.infons.get(SECTION)) or shown(passage.infons.get(TYPE)) or ""
+        name, facts = _name(passage)
         if name and own and (end := pieces[own[-1]].start + len(pieces[own[-1]].text)) > pieces[own[0]].start:
-            yield Section(pieces[own[0]].start, end, name.lower() if SECTION in passage.infons else name)
+            yield Section(pieces[own[0]].start, end, name, tuple(facts.items()))
+
+
+def _name(passage: Passage) -> tuple[str, dict[str, str]]:
+    """Returns the name of the section that a passage is, and its further facts."""
+    told = facts_of(passage.infons)
+    facts = {key: value for key, value in told.items() if key != BLANKS and (key, value) != (SECTION, "")}
+    name = facts.pop(SECTION if SECTION in facts else TYPE, "")
+    return name.lower() if SECTION in passage.infons else name, facts
 
 
 def _holders(entry: Entry) -> list[Any]:
@@ -307,7 +273,9 @@ def _holders(entry: Entry) -> list[Any]:
 
 
 def _left_out(entry: Entry) -> Iterator[Event]:
-    keys = {key for holder in _holders(entry)[1:] for key in holder.infons} - {TYPE, SECTION, BLANKS}
+    sentences = [one for passage in entry.passages for one in passage.sentences]
+    nameless = [_name(one)[1] for one in entry.passages if not _name(one)[0]]
+    keys = {key for infons in (*nameless, *(one.infons for one in sentences)) for key in infons} - {TYPE, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
         yield event_of("infons-left-out", step=STEP, message=message)
@@ -319,7 +287,8 @@ _WHOLE: Final = "ids text-between-words mentions relations discontinuous nested"
 
 def holds_of(name: str) -> HeldFields:
     """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
-    return held(name, _WHOLE, partly="sections links link-ontologies link-curies attributes meta")
+    partly = "sections section-attributes links link-ontologies link-curies attributes meta"
+    return held(name, _WHOLE, partly=partly)
 
 
 def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
@@ -337,7 +306,7 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
         InputError: an id or a type that cannot be written.
     """
     identifier = checked_name(document.id, what="the document id")
-    passages = _passages(document, report)
+    passages = _passages(document, report, can_hold)
     numbers: dict[MentionKey, str] = {}
     for number, mention in enumerate(document.mentions):
         numbers[mention.key] = str(number)
@@ -352,10 +321,12 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
     return Entry(id=identifier, infons=infons, passages=passages, relations=named)
 
 
-def _passages(document: Document, report: WriteReport) -> list[Passage]:
+def _passages(document: Document, report: WriteReport, can_hold: Callable[[str], bool]) -> list[Passage]:
     text, found, at = document.text, [], 0
     for section in separate_sections(document, report):
-        gap, infons = text[at : section.start], {TYPE: section.name}
+        gap, infons = text[at : section.start], _infons(section, can_hold)
+        if lost := len(section.attributes) - len(infons) + 1:
+            report.lose("section-attributes", document, count=lost)
         # A mention outside all passages would be a reason to read its offsets in another unit.
         if gap.strip() or any(at <= mention.start < section.start for mention in document.mentions):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
@@ -368,6 +339,14 @@ def _passages(document: Document, report: WriteReport) -> list[Passage]:
     if at < len(text) or not found:
         found.append(Passage(offset=at, text=text[at:], annotations=[], infons={}))
     return found
+
+
+def _infons(section: Section, can_hold: Callable[[str], bool]) -> dict[str, str]:
+    """Returns the infons of a passage: its name, and the attributes that do not hide it."""
+    facts = {key: value for key, value in section.attributes if can_hold(key) and can_hold(value)}
+    for key in (SECTION, BLANKS, *([TYPE] if section.name != section.name.lower() else [])):
+        facts.pop(key, None)
+    return {SECTION if TYPE in facts else TYPE: section.name, **facts}
 
 
 def _annotation(

@@ -16,7 +16,7 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, open_tree, suffix_of
-from fascicle.core.mention import Fragments, Span
+from fascicle.core.mention import Fragments, Span, without_overlaps
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
@@ -195,12 +195,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
         collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {counted(len(text), 'character')}")
         return ()
-    merged: list[Span] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
+    merged = without_overlaps(spans)
     hull = (merged[0][0], merged[-1][1])
     if len(merged) < len(spans):
         message = f"{row.place}: fragments of {row.id} overlap; they were joined"
@@ -208,7 +203,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
     if row.text is not None and not agrees(row.text, text, row.spans):
         message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
         standoff.say("text-mismatch", message, span=hull)
-    return tuple(merged)
+    return merged
 
 
 def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:

@@ -203,12 +203,23 @@ def file_text(document: Document, report: WriteReport) -> tuple[str, bytes]:
     return text, (_MARK + text if text.startswith(_MARK) else text).encode()
 
 
-def separate_sections(document: Document, report: WriteReport) -> list[Section]:
-    """Returns the sections that can be passages: named, not empty, without overlap; counts the others as losses."""
+def _is_passage(section: Section) -> bool:
+    return section.name == section.name.strip() != "" and section.start < section.end
+
+
+def separate_sections(
+    document: Document, report: WriteReport, *, fits: Callable[[Section], bool] = _is_passage
+) -> list[Section]:
+    """Returns the sections that a file can hold, in order and without overlap; counts the others as losses.
+
+    Args:
+        document: whose sections they are.
+        report: receives the counts.
+        fits: true for a section that the file can hold; by default one with a name and a text.
+    """
     kept: list[Section] = []
-    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, -one.end)):
-        fits = section.name == section.name.strip() != "" and section.start < section.end
-        if fits and section.start >= (kept[-1].end if kept else 0):
+    for section in sorted(set(document.sections or ()), key=lambda one: (one.start, one.end > one.start, -one.end)):
+        if fits(section) and section.start >= (kept[-1].end if kept else 0):
             kept.append(section)
     if lost := len(document.sections or ()) - len(kept):
         report.lose("sections", document, count=lost)

@@ -7,7 +7,7 @@ of a document, a section, an entity or a mapping, which Kazu keeps as they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +27,7 @@ STEP: Final = "kazu"
 HOLDS: Final = HeldFields(
     format="the JSON of Kazu",
     fields=EVERYTHING - {"words", "abbreviations", "changes", "relations", "nil-links"},
-    partly=frozenset({"sections", "sentences"}),
+    partly=frozenset({"sections", "section-attributes", "sentences"}),
 )
 _UNNAMED: Final = "na"  # what Kazu calls the section of a text that has no sections
 _BETWEEN: Final = "\n\n"
@@ -118,35 +118,40 @@ def _document(value: Any, place: str) -> Document:
         for section, start in zip(given.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)
-        facts = {
-            key: one if isinstance(one, str) else msgspec.json.encode(one).decode()
-            for key, one in given.metadata.items()
-        }
         return collector.document(
             given.idx,
             sections=tuple(_sections(given.sections, starts)) or None,
             sentences=_sentences(given.sections, starts),
-            meta=facts,
+            meta=_facts(given.metadata),
             events=_left_out(given),
         )
+
+
+def _facts(given: Mapping[str, Any]) -> dict[str, str]:
+    return {key: one if isinstance(one, str) else msgspec.json.encode(one).decode() for key, one in given.items()}
 
 
 def _placed(sections: Sequence[_Section]) -> tuple[str, list[int]]:
     """Returns the text of all sections, and the start of each section in it."""
     parts, starts, length = list[str](), list[int](), 0
     for section in sections:
-        told = section.metadata.get(_BEFORE)
-        before = told if isinstance(told, str) and not told.strip() else _BETWEEN * bool(parts)
+        before = section.metadata.pop(_BEFORE) if _has_blanks(section) else _BETWEEN * bool(parts)
         starts.append(length + len(before))
         parts += [before, section.text]
         length = starts[-1] + len(section.text)
     return "".join(parts), starts
 
 
+def _has_blanks(section: _Section) -> bool:
+    """True if the metadata of a section say what stands before it."""
+    told = section.metadata.get(_BEFORE)
+    return isinstance(told, str) and not told.strip()
+
+
 def _sections(sections: Sequence[_Section], starts: Sequence[int]) -> Iterator[Section]:
     for section, start in zip(sections, starts, strict=True):
-        if section.text and section.name not in ("", _UNNAMED):
-            yield Section(start, start + len(section.text), section.name)
+        if section.name not in ("", _UNNAMED):
+            yield Section(start, start + len(section.text), section.name, tuple(_facts(section.metadata).items()))
 
 
 def _sentences(sections: Sequence[_Section], starts: Sequence[int]) -> tuple[Span, ...] | None:
@@ -207,7 +212,7 @@ def _left_out(given: _Document) -> Iterator[Event]:
             one.string_match_strategy not in ("", STEP) for entity in entities for one in entity.mappings
         ),
         "further facts of entities": sum(len(one.metadata.keys() - {_FACTS, _SCORE}) for one in entities),
-        "further facts of sections": sum(len(one.metadata.keys() - {_BEFORE}) for one in given.sections),
+        "further facts of sections": sum(len(one.metadata) for one in given.sections if one.name in ("", _UNNAMED)),
     }
     if listed := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
         yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
@@ -241,20 +246,20 @@ def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list
     """Makes a section for each section of a document and for other text; the next section keeps blanks between them."""
     found, starts, at = list[_Section](), list[int](), 0
 
-    def add(start: int, end: int, name: str) -> None:
+    def add(start: int, end: int, name: str, attributes: Sequence[tuple[str, str]] = ()) -> None:
         blanks = document.text[starts[-1] + len(found[-1].text) if found else 0 : start]
-        told = {} if blanks == _BETWEEN * bool(found) else {_BEFORE: blanks}
+        told = {key: value for key, value in attributes if key != _BEFORE}
+        if lost := len(attributes) - len(told):
+            report.lose("section-attributes", document, count=lost)
+        if blanks != _BETWEEN * bool(found):
+            told[_BEFORE] = blanks
         found.append(_Section(text=document.text[start:end], name=name, metadata=told, entities=[], sentence_spans=[]))
         starts.append(start)
 
-    kept = separate_sections(document, report)
-    named = [one for one in kept if one.name != _UNNAMED]
-    if lost := len(kept) - len(named):
-        report.lose("sections", document, count=lost)
-    for section in named:
+    for section in separate_sections(document, report, fits=lambda one: one.name not in ("", _UNNAMED)):
         if document.text[at : section.start].strip():
             add(at, section.start, _UNNAMED)
-        add(section.start, section.end, section.name)
+        add(section.start, section.end, section.name, section.attributes)
         at = section.end
     if at < len(document.text) or not found:
         add(at, len(document.text), _UNNAMED)

@@ -10,14 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link, Mention
 from fascicle.core.effects import event_of
-from fascicle.core.mention import Span, identifier_of
+from fascicle.core.mention import Span, identifier_of, without_overlaps
 from fascicle.core.wording import counted
 from fascicle.formats.collect import MentionCollector, short_facts
 from fascicle.formats.handlers import Encode, Put, Writer
@@ -27,6 +27,7 @@ from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
+PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
 OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -45,6 +46,10 @@ class _Region(msgspec.Struct):
     value: dict[str, Any] = {}
     score: float | None = None
     meta: dict[str, Any] | None = None
+    id: str | int | None = None
+    from_id: str | int | None = None  # of a relation, as what follows
+    to_id: str | int | None = None
+    labels: tuple[str, ...] | None = None
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -175,27 +180,56 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
     )
 
 
+_Part = tuple[_Labels, _Region]  # of a mention
+
+
 def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]:
     """Adds the mentions to the collector; counts the regions that are not mentions with a type."""
     left: Counter[str] = Counter()
-    found: list[tuple[str, _Labels, _Region]] = []
-    for source, regions in layers:
-        for region in regions:
-            if region.type == "labels":
-                found.append((source, msgspec.convert(region.value, _Labels), region))
-            else:
-                left[region.type] += 1
-    place, events = _places(text, [one for _, one, _ in found])
-    for source, one, region in found:
-        left["labels without a type"] += not one.labels
-        expected = None if _agrees(text, [one], place) else one.text
-        for kind in one.labels:
-            collector.add([place(one)], kind, expected=expected, source=source, score=region.score, links=region.links)
+    found = [(source, parts) for source, regions in layers for parts in _mentions(regions, left)]
+    place, events = _places(text, [one for _, parts in found for one, _ in parts])
+    for source, parts in found:
+        places = [one for one, _ in parts]
+        left["labels without a type"] += not places[0].labels
+        expected = None if _agrees(text, places, place) else " ".join(one.text or "" for one in places)
+        spans = without_overlaps(map(place, places))
+        if len(spans) < len(parts):
+            message = f"parts of a mention at {spans} overlap; they were joined"
+            events.append(event_of("overlapping-fragments", step=STEP, message=message))
+        score = next((one.score for _, one in parts if one.score is not None), None)
+        links = next((one.links for _, one in parts if one.links), ())
+        for kind in places[0].labels:
+            collector.add(spans, kind, expected=expected, source=source, score=score, links=links)
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"
         events.append(event_of("regions-left-out", step=STEP, message=message))
     return events
+
+
+def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part]]:
+    """Returns the parts of each mention: one region, or several of the same types that relations join.
+
+    Args:
+        regions: of one source.
+        left: receives the counts of what is no mention and joins none.
+    """
+    parts = [(msgspec.convert(one.value, _Labels), one) for one in regions if one.type == "labels"]
+    groups = [[number] for number in range(len(parts))]
+    at = {one.id: number for number, (_, one) in enumerate(parts) if one.id is not None}
+    for one in regions:
+        ends = [at[end] for end in (one.from_id, one.to_id) if end in at]
+        if one.type == "labels":
+            continue
+        if PARTS not in (one.labels or ()) or len(ends) < 2 or len({parts[end][0].labels for end in ends}) > 1:
+            left[one.type] += 1
+            continue
+        small, large = sorted((groups[end] for end in ends), key=len)
+        if small is not large:
+            large += small
+            for number in small:
+                groups[number] = large
+    return [[parts[one] for one in group] for number, group in enumerate(groups) if group[0] == number]
 
 
 _Place = Callable[[_Labels], Span]  # where a region is in the text, in code points
@@ -282,7 +316,7 @@ def _region(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
 
 
-_WHOLE: Final = "ids text-between-words meta mentions nested second-source scores"
+_WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores"
 HOLDS: Final = held("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -296,7 +330,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
         source: [] for source in dict.fromkeys(one.source for one in document.mentions)
     }
     for number, mention in enumerate(document.mentions):
-        layers[mention.source].append(_written(mention, number, document.text))
+        layers[mention.source] += _written(mention, number, document.text)
     gold = layers.pop(GOLD, None)
     task = {
         "data": {"text": document.text},
@@ -307,20 +341,18 @@ def encode(document: Document, report: WriteReport) -> bytes:
     return _ENCODER.encode(task)
 
 
-def _written(mention: Mention, number: int, text: str) -> dict[str, Any]:
-    (span,) = mention.spans
-    value = {"start": span[0], "end": span[1], "text": text[slice(*span)], "labels": [mention.type]}
-    region: dict[str, Any] = {
-        "id": f"m{number}",
-        "from_name": "label",
-        "to_name": "text",
-        "type": "labels",
-        "value": value,
-    }
+def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
+    """Yields a region for each part of a mention, and relations that join them in their order."""
+    facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
     if mention.links:  # the text is shown beside the region
         told = [f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
-        region["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
-    return region if mention.score is None else {**region, "score": mention.score}
+        facts["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
+    names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
+    for name, (start, end) in zip(names, mention.spans, strict=True):
+        value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}
+        yield {"id": name, "from_name": "label", "to_name": "text", "type": "labels", "value": value, **facts}
+    for name, other in pairwise(names):
+        yield {"type": "relation", "from_id": name, "to_id": other, "direction": "right", "labels": [PARTS]}
 
 
 @contextmanager

@@ -27,6 +27,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "ids": "ids of documents",
         "text-between-words": "text that is not a word or one blank between two words (documents)",
         "sections": "names and ranges of sections (documents)",
+        "section-attributes": "further facts about sections",
         "sentences": "ranges of sentences (documents)",
         "words": "ranges of words (documents)",
         "abbreviations": "pairs of short and long form",
@@ -64,7 +65,9 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
 # What a file that names texts by their ids refers to.
-OF_TEXT: Final = frozenset({"text-between-words", "sections", "sentences", "words", "abbreviations", "meta"})
+OF_TEXT: Final = frozenset(
+    {"text-between-words", "sections", "section-attributes", "sentences", "words", "abbreviations", "meta"}
+)
 EVERYTHING: Final = frozenset(FIELDS)
 
 
@@ -146,6 +149,7 @@ _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
         "ids": lambda document: 1,
         "text-between-words": lambda document: _joined(document) != document.text,
         "sections": lambda document: bool(document.sections),
+        "section-attributes": lambda document: sum(len(one.attributes) for one in document.sections or ()),
         "sentences": lambda document: bool(document.sentences),
         "words": lambda document: bool(document.words),
         "abbreviations": lambda document: len(document.abbreviations or ()),

@@ -47,8 +47,8 @@ def schemas() -> dict[str, Any]:
     pa = _arrow()
     text, number, real = pa.string(), pa.int32(), pa.float64()
     ends = [("start", number), ("end", number)]
-    span, section = pa.struct(ends), pa.struct([*ends, ("name", text)])
-    facts, spans = pa.list_(pa.struct([("name", text), ("value", text)])), pa.list_(span)
+    span, facts = pa.struct(ends), pa.list_(pa.struct([("name", text), ("value", text)]))
+    section, spans = pa.struct([*ends, ("name", text), ("attributes", facts)]), pa.list_(span)
     pair = pa.struct([("short", span), ("long", span)])
     names = [(name, text) for name in ("id", "ontology", "name", "tier", "curie")]
     link = pa.struct([*names, ("score", real), ("nil", pa.bool_()), ("same", pa.list_(text))])
@@ -74,7 +74,7 @@ def encode(document: Document, report: WriteReport) -> Rows:
     row = (
         document.id,
         document.text,
-        None if document.sections is None else [(one.start, one.end, one.name) for one in document.sections],
+        None if document.sections is None else [msgspec.structs.astuple(one) for one in document.sections],
         document.sentences,
         document.words,
         document.abbreviations,
@@ -263,12 +263,12 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
         document = Document(
             id=row["document"],
             text=row["text"],
-            sections=None if row["sections"] is None else tuple(Section(**one) for one in row["sections"]),
+            sections=None if row["sections"] is None else tuple(map(_section, row["sections"])),
             sentences=_spans(row["sentences"]),
             words=_spans(row["words"]),
             abbreviations=None if pairs is None else tuple((_pair(one["short"]), _pair(one["long"])) for one in pairs),
             mentions=tuple(mentions),
-            meta={one["name"]: one["value"] for one in row["meta"] or ()},
+            meta=dict(_facts(row["meta"])),
         )
         return held_against(document, mentions, texts=[one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
@@ -282,8 +282,16 @@ def _mention(row: Mapping[str, Any]) -> Mention:
         score=row["score"],
         source=row["source"],
         links=tuple(Link(**one | {"same": tuple(one.get("same") or ())}) for one in row["links"] or ()),
-        attributes=tuple((one["name"], one["value"]) for one in row["attributes"] or ()),
+        attributes=_facts(row["attributes"]),
     )
+
+
+def _section(row: Mapping[str, Any]) -> Section:
+    return Section(**{**row, "attributes": _facts(row.get("attributes"))})
+
+
+def _facts(given: list[dict[str, str]] | None) -> tuple[tuple[str, str], ...]:
+    return tuple((one["name"], one["value"]) for one in given or ())
 
 
 def _spans(given: list[dict[str, int]] | None) -> tuple[tuple[int, int], ...] | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import event_of
 from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
@@ -218,7 +220,8 @@ def encode(document: Document, report: WriteReport) -> bytes:
             report.lose(code, document, count=count)
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
-    if not set(document.sections or ()) <= set(sections_of(title, abstract)):
+    bare = {msgspec.structs.replace(one, attributes=()) for one in document.sections or ()}
+    if not bare <= set(sections_of(title, abstract)):
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]

@@ -247,7 +247,16 @@ class _Blocks:
 READER: Final = Reader(read=read, may_be_empty=True)
 
 
-_LACKING: Final = {"sections", "sentences", "words", "abbreviations", "meta", "changes", "relations"}
+_LACKING: Final = {
+    "sections",
+    "section-attributes",
+    "sentences",
+    "words",
+    "abbreviations",
+    "meta",
+    "changes",
+    "relations",
+}
 HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),

@@ -347,8 +347,10 @@ class Ruled(Annotator):
         """Returns the patches after the rules for abbreviations and for documents were applied."""
         rules, found = self.rules, list(patches)
         if abbreviations := rules.abbreviations:
-            resolve = partial(resolved, rules=abbreviations, apart=self.apart)
-            found = [resolve(one, patch) for one, patch in zip(documents, found, strict=True)]
+            apart = self.apart
+            found = [
+                resolved(one, patch, abbreviations, apart=apart) for one, patch in zip(documents, found, strict=True)
+            ]
         if decision := rules.document:
             sentences = segmenter(self.segmenter).sentences
             found = all_decided(documents, found, decision, sentences=sentences, knows=knows(decision))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any, Final
 
@@ -51,12 +51,17 @@ def connected(url: str = LOCAL) -> Iterator[Any]:
         told = " ".join(str(body.get("validation_errors") or body.get("detail") or "no reason given").split())
         raise InputError(
             f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); correct it, or the "
-            f"token in {KEY}"
+            f"token in {KEY}{_notes(error)}"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise InputError(
             f"the Label Studio at {url} cannot be reached ({type(error).__name__}); start it, or give url=URL"
+            f"{_notes(error)}"
         ) from None
+
+
+def _notes(error: Exception) -> str:
+    return "".join(f"; {note}: delete them before you push again" for note in getattr(error, "__notes__", ()))
 
 
 def push(
@@ -75,7 +80,7 @@ def push(
         project: its title.
         client: see `connected`.
         types: labels of a new project, beside those of the mentions.
-        add: add to a project that is there; by default a new one is made, and removed again if it cannot be filled.
+        add: add to a project that is there; by default a new one is made. Either is undone if it fails.
         report: where to count what tasks cannot hold.
 
     Returns:
@@ -97,13 +102,14 @@ def push(
     if not tasks:
         raise InputError("there is no document, so nothing was sent; give files with documents")
     if add:
-        _send(tasks, _number(project, client), client)
+        _add(tasks, _number(project, client), client)
         return len(tasks)
     if _titled(project, client):
         raise UsageError(f"there is a project {project!r}; give another title, or add=True to add to it")
     made = client.projects.create(title=project, label_config=_view(labels)).id
     try:
-        _send(tasks, made, client)
+        for portion in _portions(tasks):
+            client.projects.import_tasks(made, request=portion)
     except BaseException:
         client.projects.delete(made)
         raise
@@ -146,21 +152,46 @@ def _number(project: str, client: Any) -> int:
     return numbers[0]
 
 
-def _send(tasks: Iterable[bytes], project: int, client: Any) -> None:
+def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
+    """Adds tasks to a project; if it fails, deletes those that were made, and a note says what may be left."""
+    made, portion = list[int](), list[Any]()
+    try:
+        for portion in _portions(tasks):
+            made += client.projects.import_tasks(project, request=portion, return_task_ids=True).task_ids or ()
+    except BaseException as error:
+        _delete(made, client)
+        if made:
+            error.add_note(f"{counted(len(made), 'task')} that were made are still there, {made[0]} to {made[-1]}")
+        if not 400 <= (getattr(error, "status_code", None) or 0) < 500:  # it may have come, and the answer be lost
+            first, last = (portion[at]["meta"][label_studio.OURS]["id"] for at in (0, -1))
+            error.add_note(f"tasks of the documents {first!r} to {last!r} may have been made")
+        raise
+
+
+def _delete(made: list[int], client: Any) -> None:
+    """Deletes tasks, and takes them out of the list; stops where it fails."""
+    with suppress(Exception):
+        while made:
+            client.tasks.delete(str(made[-1]))
+            made.pop()
+
+
+def _portions(tasks: Iterable[bytes]) -> Iterator[list[Any]]:
     portion, size = list[Any](), 0
     for task in tasks:
         if portion and size + len(task) > _AT_ONCE:
-            client.projects.import_tasks(project, request=portion)
+            yield portion
             portion, size = [], 0
         portion.append(msgspec.json.decode(task))
         size += len(task)
-    client.projects.import_tasks(project, request=portion)
+    yield portion
 
 
 def _view(labels: Iterable[str]) -> str:
     """Returns the labelling configuration, with the names that the format of tasks has."""
     shown = "".join(f'<Label value="{escape(one)}"/>' for one in labels)
-    return f'<View><Labels name="label" toName="text">{shown}</Labels><Text name="text" value="$text"/></View>'
+    parts = f'<Relations><Relation value="{label_studio.PARTS}"/></Relations>'
+    return f'<View>{parts}<Labels name="label" toName="text">{shown}</Labels><Text name="text" value="$text"/></View>'
 
 
 class Push(Strict, Reading):

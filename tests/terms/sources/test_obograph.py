@@ -86,6 +86,50 @@ def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
     assert found.losses() == {"structure": 1, "identifier": 1, "relation": 1, "reference": 1}
 
 
+def graph_of(**meta: Any) -> str:
+    node = {"id": "http://purl.obolibrary.org/obo/CL_0000540", "lbl": "neuron", "meta": meta}
+    return json.dumps({"graphs": [{"nodes": [node], "edges": []}]})
+
+
+def fact(name: str, value: str) -> dict[str, Any]:
+    return {"basicPropertyValues": [{"pred": f"http://purl.obolibrary.org/obo/uberon/core#{name}", "val": value}]}
+
+
+LABEL = {"pred": "http://www.w3.org/2000/01/rdf-schema#label", "val": "Nervenzelle", "lang": "de"}
+TAGGED = graph_of(
+    definition={"val": "Eine Zelle.", "lang": "de"},
+    synonyms=[
+        {"pred": "hasExactSynonym", "val": "nerve cell", "lang": None, "meta": fact("source", "x")},
+        {"pred": "hasExactSynonym", "val": "neurone", "lang": "fr-CA"},
+        {"pred": "hasRelatedSynonym", "val": "neuronum", "synonymType": "http://purl.obolibrary.org/obo/uberon/core#LATIN"},
+        {"pred": "hasBroadSynonym", "val": "celula", "meta": fact("lang", "ES")},
+        {"pred": "hasExactSynonym", "val": "NC", "synonymType": "http://purl.obolibrary.org/obo/OMO_0003012"},
+    ],
+    basicPropertyValues=[LABEL],
+)  # fmt: skip
+
+
+def test_names_have_the_language_that_is_said_of_them(read: Callable[..., Any]) -> None:
+    found = read(TAGGED, "obograph")["CL:0000540"]
+    assert {(name.surface, name.kind, name.language) for name in found.names} == {
+        ("neuron", "label", "en"),
+        ("nerve cell", "exact", "en"),
+        ("neurone", "exact", "fr"),
+        ("neuronum", "related", "la"),
+        ("celula", "broad", "es"),
+        ("NC", "abbreviation", "en"),
+        ("Nervenzelle", "label", "de"),
+    }
+    assert found.definition == ""
+    assert read(TAGGED, "obograph", language="de")["CL:0000540"].definition == "Eine Zelle."
+
+
+def test_other_languages_are_left_out_and_counted(read: Callable[..., Any]) -> None:
+    found = read(TAGGED, "obograph", languages=["en"])
+    assert found.names("CL:0000540") == {"neuron": "label", "nerve cell": "exact", "NC": "abbreviation"}
+    assert found.losses() == {"language": 4}
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"graphs": 1}', '{"graphs": [{"nodes": {}}]}', "\x00"])
 def test_other_files_are_refused(read: Callable[..., Any], text: str) -> None:
     with pytest.raises(FormatError):

@@ -97,3 +97,28 @@ def test_rows_that_are_none_are_counted_and_files_that_are_none_refused(read: Re
     for name in ("none.parquet", "none.json"):
         with pytest.raises(InputError):
             read_file(tmp_path / name, "open_targets")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "loss"),
+    [
+        ("name", 7, "name"),
+        ("synonyms", ["a", True, {"text": "b"}], "name"),
+        ("symbolSynonyms", [{"label": 7}, {"id": "1", "source": "X"}], "name"),
+        ("tradeNames", [["nested"]], "name"),
+        ("parents", [7], "reference"),
+        ("dbXRefs", [{"id": None, "source": "HGNC"}], "reference"),
+        ("obsoleteTerms", ["no identifier"], "reference"),
+    ],
+)
+def test_values_of_another_form_are_counted(read: Reader, key: str, value: Any, loss: str) -> None:
+    row = {"id": "EFO_0000400", "name": "diabetes", key: value}
+    found = read(lines([row]), "open_targets")
+    assert set(found.losses()) == {loss}
+    texts = {one for one in value if isinstance(one, str)} if isinstance(value, list) and loss == "name" else set()
+    assert found.names("EFO:0000400").keys() == texts | ({"diabetes"} if key != "name" else set())
+
+
+def test_a_description_of_another_form_is_none(read: Reader) -> None:
+    row = {"id": "EFO_0000400", "name": "diabetes", "description": {"en": "A disease."}}
+    assert read(lines([row]), "open_targets")["EFO:0000400"].definition == ""

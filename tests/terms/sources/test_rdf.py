@@ -188,3 +188,41 @@ def test_nothing_hides_the_declaration_of_an_entity(read: Reader, hides: str) ->
 def test_what_begins_often_and_never_ends_does_not_stall(read: Reader, start: str) -> None:
     with pytest.raises(FormatError, match="entities"):
         read(f'<?xml version="1.0"?>{start * 30_000}', "rdf")
+
+
+LATIN = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix in: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+obo:UBERON_0002107 a owl:Class ; rdfs:label "liver" ; in:hasRelatedSynonym "iecur", "jecur" .
+[] a owl:Axiom ; owl:annotatedSource obo:UBERON_0002107 ; owl:annotatedTarget "iecur" ;
+  in:hasSynonymType <http://purl.obolibrary.org/obo/uberon/core#LATIN> .
+"""
+
+
+def test_types_of_synonyms_that_are_languages(read: Reader) -> None:
+    names = read(LATIN, "rdf")["UBERON:0002107"].names
+    assert {(name.surface, name.language) for name in names} == {("liver", "en"), ("iecur", "la"), ("jecur", "en")}
+    found = read(LATIN, "rdf", languages=["en"])
+    assert found.names("UBERON:0002107") == {"liver": "label", "jecur": "related"}
+    assert found.losses() == {"language": 1}
+
+
+def test_a_name_without_a_type_is_counted(read: Reader) -> None:
+    text = (
+        PREFIXES
+        + """
+obo:DOID_4 a owl:Class ; rdfs:label "disease" .
+obo:DOID_5 rdfs:label "cold" ; rdfs:subClassOf obo:DOID_4 .
+obo:DOID_6 rdfs:subClassOf obo:DOID_4 .
+in:hasScope a owl:AnnotationProperty ; rdfs:label "has scope" .
+obo:DOID_7 a <http://example.org/Kind>, skos:Concept ; rdfs:label "flu" .
+"""
+    )
+    found = read(text, "rdf")
+    assert {record.curie for record in found.records} == {"DOID:4", "DOID:7"}
+    assert found.losses() == {"untyped": 1}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(read: Reader) -> None:
+    assert read("\ufeff" + LATIN, "rdf").records == read(LATIN, "rdf").records

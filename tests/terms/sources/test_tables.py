@@ -45,6 +45,17 @@ def test_all_columns_are_read(read: Callable[..., Any]) -> None:
     assert record.replaced_by == ("a:9",)
 
 
+def test_families_of_genes_as_hgnc_publishes_them(read: Callable[..., Any]) -> None:
+    text = (
+        '"id","abbreviation","name","external_note","pubmed_ids","desc_comment","desc_label","desc_source","desc_go",'
+        '"typical_gene"\n"3","FSCN","Fascin family",NULL,"21618240","NULL","","","","FSCN1"\n'
+    )
+    columns = {"id": "id", "label": ["name"], "abbreviation": ["abbreviation"]}
+    found = read(text, "table", prefix="hgnc.genegroup", columns=columns, type="GeneFamily", table={"separator": ","})
+    assert found["hgnc.genegroup:3"].names == (Name("Fascin family", "label"), Name("FSCN", "abbreviation"))
+    assert found["hgnc.genegroup:3"].type == "GeneFamily"
+
+
 def test_numbers_are_columns_without_a_header(read: Callable[..., Any]) -> None:
     found = read("#As(O)\tCHEBI:1\nname only\n\nwater\tCHEBI:2\n", "table", columns={"id": 1, "name": 0})
     assert found.names("CHEBI:1") == {"#As(O)": "exact"}

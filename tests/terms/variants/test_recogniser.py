@@ -111,6 +111,13 @@ def found(text: str) -> list[tuple[str, str]]:
         ),
         ("arginine 124-to-cysteine", "arginine 124-to-cysteine", "p.Arg124Cys"),
         ("G to A at nucleotide position 1359", "G to A at nucleotide position 1359", "c.1359G>A"),
+        ("a deletion of 6 bp at position 1494", "deletion of 6 bp at position 1494", "c.1494_1499del"),
+        ("Cys 23-Ser 23", "Cys 23-Ser 23", "p.Cys23Ser"),
+        ("at codon 326 from Ser to Cys", "326 from Ser to Cys", "p.Ser326Cys"),
+        ("codon 787 CAG/CAA", "codon 787 CAG/CAA", "p.Gln787="),
+        ("codon 12 GGU>UAG", "codon 12 GGU>UAG", "p.Gly12Ter"),
+        ("a four-base deletion (TGAG)", "deletion (TGAG)", ""),
+        ("the -652 6N ins/del", "-652 6N ins/del", ""),
         ("rs113488022", "rs113488022", "rs113488022"),
         ("NM_004333.4:c.1799T>A", "c.1799T>A", "NM_004333.4:c.1799T>A"),
         ("chr14:58915212G>A", "58915212G>A", "chr14:g.58915212G>A"),
@@ -142,6 +149,14 @@ def test_a_weak_form_needs_words_that_speak_of_variants() -> None:
     assert [words for words, _ in found("The S5A mutant grew. " + "It was fed. " * 9 + "So S5A ate.")] == ["S5A", "S5A"]
 
 
+@pytest.mark.parametrize(
+    "words", ["CC to TT", "(CCTTT)14", "leucine to methionine", "glycine (Gly) with arginine (Arg)"]
+)
+def test_a_change_without_a_place_needs_words_that_speak_of_variants(words: str) -> None:
+    assert found(f"We measured {words} by mass.") == []
+    assert found(f"a substitution of {words} was found") == [(words, "")]
+
+
 def test_letters_of_both_are_what_the_text_speaks_of() -> None:
     assert found("the promoter polymorphism G472A and its genotype") == [("G472A", "c.472G>A")]
     assert found("the catalytic cysteine residue; its C314A mutant protein binds")[0][1] == "p.Cys314Ala"
@@ -150,6 +165,9 @@ def test_letters_of_both_are_what_the_text_speaks_of() -> None:
 def test_alleles_follow_their_variant() -> None:
     assert found("D302H was typed. Carriers of the 302H allele.") == [("D302H", "p.Asp302His"), ("302H", "p.Asp302His")]
     assert found("D302H was typed. Carriers of the 302K allele.") == [("D302H", "p.Asp302His")]
+    assert found("D302H was typed. Carriers of His302.") == [("D302H", "p.Asp302His"), ("His302", "p.Asp302His")]
+    assert found("D302H is a variant at the residue D302.") == [("D302H", "p.Asp302His")]
+    assert found("G472A, a SNP; carriers of the allele A472")[-1] == ("A472", "c.472G>A")
 
 
 def test_an_rs_number_beside_a_variant_is_another_name() -> None:

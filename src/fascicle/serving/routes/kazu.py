@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
+from fascicle.formats.label_studio import PARTS
 from fascicle.serving.asked import check_names, json_of, value_of
 from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.files import write_file
@@ -166,7 +167,7 @@ def _regions(entity: Mapping[str, Any], text: str, number: int) -> Iterator[dict
         chosen = sorted(_concepts(entity)) or [("None", "unmapped|unmapped")]
         yield {**own, "from_name": "taxonomy", "type": "taxonomy", "value": {**place, "taxonomy": chosen}}
         if before:
-            joined = {"from_id": before, "to_id": own["id"], "direction": "right", "labels": ["non-contig"]}
+            joined = {"from_id": before, "to_id": own["id"], "direction": "right", "labels": [PARTS]}
             yield {**joined, "type": "relation"}
         before = own["id"]
 
@@ -191,7 +192,7 @@ def _view(document: KazuDocument) -> str:
         for source in dict.fromkeys(source for source, _ in concepts)
     )
     return (
-        f'<View style="display: flex;"><View><View><Relations>{_element("Relation", "non-contig")}</Relations>'
+        f'<View style="display: flex;"><View><View><Relations>{_element("Relation", PARTS)}</Relations>'
         f'<Labels name="ner" toName="text" choice="multiple">{labels}</Labels></View>'
         '<View><Text name="text" value="$text"/></View><View>'
         f'<Taxonomy visibleWhen="region-selected" name="taxonomy" toName="text" perRegion="true">{choices}</Taxonomy>'

@@ -5,6 +5,7 @@ A report counts what was read, and losses by reason with the first place of each
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "placeholder": "is a placeholder",
         "structure": "cannot be understood",
         "where": "is left out by the settings of the table",
+        "untyped": "has a name, and nothing says that it is a concept",
     }
 )
 # A part of a row that is left out of what the row gives.
@@ -183,6 +185,23 @@ def cleaned(text: str) -> str:
         if not any(unicodedata.category(sign)[0] in "LNPS" for sign in name):
             return ""
     return name
+
+
+_SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
+# Types of synonyms, as Uberon, PO and others declare them.
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
+)
+
+
+def is_short(kind: str) -> bool:
+    """True if synonyms of a type, a word or an address, are short forms."""
+    return _SHORT.search(kind) is not None
+
+
+def language_of_type(kind: str) -> str:
+    """Returns the language of synonyms of a type, a word or an address; empty if it does not say it."""
+    return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")
 
 
 @dataclass(kw_only=True)

@@ -19,7 +19,14 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished
+from fascicle.terms.sources.drafts import (
+    Draft,
+    SourceReport,
+    counted_lines,
+    finished,
+    is_short,
+    language_of_type,
+)
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
@@ -32,6 +39,15 @@ _ALIAS: Final = "hasAlternativeId"
 
 class _Text(msgspec.Struct):
     val: str = ""
+    lang: str | None = None
+    meta: _Meta | None = None
+
+    @property
+    def language(self) -> str:
+        """Code of the language, which is a field of its own or a fact about the text; empty if none is stated."""
+        facts = self.meta.properties if self.meta else []
+        told = self.lang or next((one.val for one in facts if _last(one.pred) in ("lang", "language")), "")
+        return told.partition("-")[0].lower()
 
 
 class _Property(_Text):
@@ -108,13 +124,15 @@ class _Reading:
         )
         if not identifier:
             return draft
-        draft.definition = meta.definition.val if meta.definition else ""
+        if meta.definition and meta.definition.language in ("", self._settings.language):
+            draft.definition = meta.definition.val
         if node.lbl is not None:
             draft.name(node.lbl, "label")
         for synonym in meta.synonyms:
             kind = _PREDICATES.get(_last(synonym.pred), "related")
-            short = any(word in synonym.synonym_type.lower() for word in ("abbreviation", "acronym", "omo_0003000"))
-            draft.name(synonym.val, "abbreviation" if short and kind in ("exact", "related") else kind)
+            if kind in ("exact", "related") and is_short(synonym.synonym_type):
+                kind = "abbreviation"
+            draft.name(synonym.val, kind, language=synonym.language or language_of_type(synonym.synonym_type))
         for xref in meta.xrefs:
             draft.reference(xref.val)
         for fact in meta.properties:
@@ -123,8 +141,10 @@ class _Reading:
                 draft.replaced(fact.val)
             elif told == _NAMESPACE:
                 draft.type = self._settings.types.get(fact.val, draft.type)
-            elif told == _ALIAS and curie(fact.val, self._settings.prefix):
+            elif told == _ALIAS:
                 draft.alias(fact.val)
+            elif told == "label":
+                draft.name(fact.val, "label", language=fact.language)
         return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
@@ -207,32 +227,36 @@ def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
 def _fill(draft: Draft, row: Mapping[str, Any], prefix: str) -> None:
     """Adds what a row says of a concept; the prefix is that of its parents too, where they have none."""
     draft.type = draft.settings.types.get(str(row.get("biotype") or row.get("drugType") or ""), "")
-    draft.definition = str(row.get("description") or "")
+    draft.definition = next(_texts(row.get("description")), "")
     synonyms = row.get("synonyms")
-    fields = {**row, **synonyms} if isinstance(synonyms, dict) else row
+    fields = {**row, "synonyms": None, **synonyms} if isinstance(synonyms, dict) else row
     for key, kind in _NAMES.items():
         for text in _texts(fields.get(key)):
             draft.name(text, kind)
     for text in (*_texts(row.get("parents")), *_texts(row.get("parentId"))):
         draft.above(curie(text, prefix) or text)
-    for text in (*_texts(row.get("dbXRefs")), *_texts(row.get("dbXrefs")), *_texts(row.get("proteinIds"))):
-        draft.reference(text)
+    for key in ("dbXRefs", "dbXrefs", "proteinIds"):
+        for text in _references(row.get(key)):
+            draft.reference(text)
     for text in _texts(row.get("obsoleteTerms")):
-        if curie(text, draft.settings.prefix):
-            draft.alias(text)
+        draft.alias(text)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yields the texts of a value: a text, a list, a name with its source, or an identifier with its vocabulary."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for one in value:
+    """Yields the texts of a value: a text, a name with its source, or a list of them; ``""`` for what is none."""
+    for one in value if isinstance(value, list) else [value]:
+        text = one.get("label") if isinstance(one, dict) else one
+        if one is not None:
+            yield text if isinstance(text, str) else ""
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Yields the references of a value: texts, or identifiers with their vocabularies."""
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            yield f"{one.get('source') or ''}".partition("_")[0] + f":{one.get('id') or ''}"
+        else:
             yield from _texts(one)
-    elif isinstance(value, dict) and isinstance(value.get("label"), str):
-        yield value["label"]
-    elif isinstance(value, dict) and isinstance(value.get("id"), str):
-        yield f"{str(value.get('source', '')).partition('_')[0]}:{value['id']}"
 
 
 def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:

@@ -15,7 +15,14 @@ from typing import Final
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, finished, numbered_lines
+from fascicle.terms.sources.drafts import (
+    Draft,
+    SourceReport,
+    finished,
+    is_short,
+    language_of_type,
+    numbered_lines,
+)
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
@@ -28,13 +35,8 @@ _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind for kind in _SYNONYMS})
 _OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
-_SHORT: Final = re.compile(r"abbrev|acronym|omo:0003000|omo:0003012", re.IGNORECASE)
 # Behind a text: a tag as in RDF, or a modifier.
 _LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
-# Types of synonyms, as Uberon, PO and others declare them.
-_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +138,9 @@ class _Stanza:
         words = found[2].partition("[")[0].split()
         scope: NameKind = next((_SCOPES[word] for word in words if word in _SCOPES), "related")
         kind = _OLD.get(tag, scope)
-        if kind in ("exact", "related") and any(_SHORT.search(word) for word in words if word not in _SCOPES):
+        if kind in ("exact", "related") and any(is_short(word) for word in words if word not in _SCOPES):
             kind = "abbreviation"
-        typed = (_TYPES_OF_LANGUAGES.get(word.lower(), "") for word in words)
-        language = _language(found[2]) or next(filter(None, typed), "")
+        language = _language(found[2]) or next(filter(None, map(language_of_type, words)), "")
         self.draft.name(_unescaped(found[1]), kind, language=language, place=place)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:

@@ -7,6 +7,7 @@ together.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import Draft, SourceReport, hidden
+from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
@@ -26,7 +27,6 @@ _CONCEPTS: Final = (
     "http://www.w3.org/2000/01/rdf-schema#Class",
     "http://www.w3.org/2004/02/skos/core#Concept",
 )
-_SHORT: Final = re.compile("abbreviation|acronym|OMO_0003000", re.IGNORECASE)
 _HEAD: Final = 1 << 16
 _FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
 # Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities within entities grow
@@ -72,6 +72,8 @@ def _triples(path: str) -> Iterator[Any]:
     if syntax == pyoxigraph.RdfFormat.RDF_XML and (first is None or first[0] in (b"<!", b"<?")):
         raise FormatError("the file declares entities other than short ones, which can grow without end", at=path)
     with Source(path=path).open() as stream:
+        if stream.read(len(BOM_UTF8)) != BOM_UTF8:
+            stream.seek(0)
         try:
             yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///")
         except (SyntaxError, ValueError) as error:
@@ -83,7 +85,7 @@ def _triples(path: str) -> Iterator[Any]:
 
 def _format(head: bytes, formats: Any) -> Any:
     """Returns the syntax of a file by what it begins with; N-Triples are Turtle too."""
-    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    bare = head.removeprefix(BOM_UTF8).lstrip()
     if bare.startswith((b"<?xml", b"<!", b"<rdf:RDF")):
         return formats.RDF_XML
     return formats.JSON_LD if re.match(rb"\{|\[\s*\{", bare) else formats.TURTLE
@@ -96,6 +98,7 @@ class _Graph:
         self._settings, self._report = settings, report
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
+        self._others: set[str] = set()  # that are of a type, and no concepts
         self._aliases: dict[str, list[str]] = {}
         self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
         self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
@@ -113,7 +116,7 @@ class _Graph:
             self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
         elif part and not _is_blank(subject):
             if part == "class":
-                self._concepts.update([node] if text in _CONCEPTS else [])
+                (self._concepts if text in _CONCEPTS else self._others).add(node)
             elif part == "xl":
                 self._labels.setdefault(text, []).append((node, kind))
             elif part == "name":
@@ -128,16 +131,16 @@ class _Graph:
                 for literal in self._forms.get(label, ()):
                     self._name(node, literal, kind)
         for axiom in self._axioms.values():
-            self._shorten(axiom)
+            self._specify(axiom)
         for node in self._concepts - self._drafts.keys():
             self._draft(node)
         live = set()
         for node, draft in self._drafts.items():
-            if node not in self._concepts:
+            if node not in self._concepts and (node in self._others or not draft.names):
                 continue
             self._report.rows += 1
-            if not draft.curie:
-                self._report.lose("identifier", draft.place)
+            if node not in self._concepts or not draft.curie:
+                self._report.lose("identifier" if node in self._concepts else "untyped", draft.place)
                 continue
             self._report.used += 1
             live.add(draft.curie)
@@ -179,12 +182,18 @@ class _Graph:
         language = (getattr(literal, "language", "") or "").partition("-")[0].lower()
         self._draft(node).name(str(getattr(literal, "value", "")), kind, language=language)
 
-    def _shorten(self, axiom: Mapping[str, str]) -> None:
-        """Turns a synonym into an abbreviation, if an axiom says so."""
+    def _specify(self, axiom: Mapping[str, str]) -> None:
+        """Turns a synonym into an abbreviation, or into one of another language, if an axiom says so."""
         draft, surface = self._drafts.get(axiom.get("source", "")), " ".join(axiom.get("target", "").split())
-        for key, kind in draft.names.items() if draft and _SHORT.search(axiom.get("type", "")) else ():
-            if key[0] == surface and kind != "label":
-                draft.names[key] = "abbreviation"  # type: ignore[union-attr]
+        type_ = axiom.get("type", "")
+        for key, kind in list(draft.names.items()) if draft else ():
+            if draft is None or key[0] != surface or kind == "label":
+                continue
+            if is_short(type_):
+                draft.names[key] = "abbreviation"
+            elif language := language_of_type(type_):
+                del draft.names[key]
+                draft.name(surface, kind, language=language)
 
 
 def _is_blank(node: Any) -> bool:

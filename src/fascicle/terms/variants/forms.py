@@ -39,6 +39,8 @@ SHORT: Final = "|".join(row.split(" ")[1] for row in _AMINO_ACIDS.split(",")[:-1
 NAME: Final = "|".join(name for row in _AMINO_ACIDS.split(",")[:-1] for name in row.split(" ", 2)[2].split("|"))
 STOP: Final = r"stop|Stop|STOP|Ter|ter|TER|X|\*"
 BASE_NAME: Final = "|".join(row[2:] for row in _BASES.split(","))
+# Of TTT, TTC, TTA, TTG, TCT and so on: the standard genetic code.
+_CODED: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
 LETTERS: Final = MappingProxyType({row.split(" ")[1]: row[0] for row in _AMINO_ACIDS.split(",")})  # ``Val`` -> ``V``
 
 
@@ -124,6 +126,15 @@ def protein(groups: Groups) -> str:
     """The name of the change of an amino acid."""
     ref, alt = (SHORT_NAMES.get(_plain(groups[name]), "=") for name in ("ref", "alt"))
     return f"p.{ref}{groups['start']}{'=' if ref == alt else alt}"
+
+
+def codon(groups: Groups) -> str:
+    """The name of the change of an amino acid by that of its codon."""
+    ref, alt = (
+        _CODED[sum("TCAG".index(one) * 4 ** (2 - at) for at, one in enumerate(groups[name].replace("U", "T")))]
+        for name in ("ref", "alt")
+    )
+    return protein({"ref": ref, "alt": alt, "start": groups["start"]})
 
 
 def frame_shift(groups: Groups) -> str:
@@ -224,6 +235,8 @@ def _dna_forms() -> Iterator[Form]:
     yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>[ACGT])", dna)  # U18666A is a drug
     yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
+    yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
+    yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", codon)
 
 
 def _dna_events() -> Iterator[Form]:
@@ -234,7 +247,13 @@ def _dna_events() -> Iterator[Form]:
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
-    yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})")
+    yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
+    of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
+    yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", dna_event)
+    yield _form(r"(?:ins/del|del/ins|del|ins|dup) \d+[\s-]?bp")
+    yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
+    yield _form(rf"(?i:{BASE_NAME}) (?:{_EVENT_NAME})")
+    yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
     yield _form(r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left="")
     yield _form(r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+", weak=True)
 
@@ -243,6 +262,7 @@ def _protein_forms() -> Iterator[Form]:
     prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
     yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}(?:{_ARROW}|[\s-])?(?P<alt>{_AA3}|{STOP})\)?", protein)
     yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
+    yield _form(rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein)
     one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
     yield _form(one, protein, left=_JOINED, letters=True)
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
@@ -275,8 +295,10 @@ def _spoken_forms() -> Iterator[Form]:
     yield _form(rf"(?P<ref>{_FULL}){place}{to}(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<ref>{_FULL})[\s-]?(?P<start>\d+){to}(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<ref>(?i:{NAME}))[\s-](?P<start>\d+)[\s-](?P<alt>(?i:{NAME}))", protein)
-    yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
+    yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL})(?:{to}|/)(?P<alt>{_FULL})", protein)
+    yield _form(rf"(?P<start>\d+),? from (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
     base = rf"(?:{_BASE}|(?i:{BASE_NAME}))"
     yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", dna)
+    yield _form(rf"{_FULL}{to}{_FULL}", weak=True)
     yield _form(rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein)
     yield _form(r"(?:[ACGT]|\([A-Z]\)) allele (?:at|for) (?:the )?(?:codon |position )?[-−]?\d+")

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.variants.forms import LETTERS, Form, forms
+from fascicle.terms.variants.forms import LETTERS, SHORT, Form, forms
 from fascicle.text.annotator import Annotator, TagSpace
 
 NAME: Final = "variants"
@@ -31,7 +31,10 @@ _OF_PROTEINS: Final = re.compile(
 _OTHERS: Final = re.compile(r"T1D|T2D|T47D|T98G|C3H|[AC][1-5][AB]|[PH]2[ABXY]|D[1-5]R")  # diseases, cells, genes
 _ONE_BASE: Final = re.compile(r"p\.(Ala|Cys|Gly|Thr)(\d+)(Ala|Cys|Gly|Thr|=)")
 _SUBSTITUTION: Final = re.compile(r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])")
-_ALLELE: Final = re.compile(r"(?<![\w.+-])(\d{2,6})\s?([A-Z])([A-Z])?(?!\w)")
+_ONE: Final = rf"[A-Z]|{SHORT}"
+_ALLELE: Final = re.compile(
+    rf"(?<![\w.+-])(?:(?P<place>\d{{2,6}})\s?(?P<one>{_ONE})(?P<two>[A-Z])?|(?P<first>{_ONE})\s?(?P<last>\d{{2,6}}))(?!\w)"
+)
 _REFERENCE: Final = re.compile(
     r"(?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?=:\s?\Z)"
 )
@@ -146,15 +149,21 @@ def _with_reference(one: _Found, text: str) -> str:
 
 
 def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
-    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``."""
-    known: dict[str, tuple[str, set[str]]] = {}
+    """Yields alleles of the variants that were found, which the text gives by place and letter: ``302H``, ``192RR``.
+
+    A letter before its place is an allele if it is the new one: after ``D302H``, ``H302`` is, and ``D302`` a residue.
+    """
+    known: dict[str, tuple[str, set[str], set[str]]] = {}
     for one in found:
         if parts := _SUBSTITUTION.fullmatch(one.name):
-            place, *letters = (part for part in (parts[2], parts[4], parts[1], parts[3], parts[5], parts[6]) if part)
-            known.setdefault(place, (one.name, set()))[1].update(LETTERS.get(letter, letter) for letter in letters)
+            place, ref, alt = (part for part in (parts[2], parts[4], parts[1], parts[5], parts[3], parts[6]) if part)
+            _, before, after = known.setdefault(place, (one.name, set(), set()))
+            before.add(LETTERS.get(ref, ref))
+            after.add(LETTERS.get(alt, alt))
     for allele in _ALLELE.finditer(text) if known else ():
-        name, stated = known.get(allele[1], ("", set[str]()))
-        if {*filter(None, allele.groups()[1:])} <= stated:
+        name, before, after = known.get(allele["place"] or allele["last"], ("", set[str](), set[str]()))
+        letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
+        if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
             if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
                 yield _Found(start, end, name)
