@@ -411,3 +411,10 @@ def test_the_best_mentions_are_written(
     (found,) = read(path, options=ConllOptions(tag_columns=None, documents="docstart"))
     wanted = sorted((kind, first * 2, last * 2 - 1) for kind, first, last in kept)
     assert sorted((one.type, one.start, one.end) for one in found) == wanted
+
+
+@pytest.mark.parametrize("kind", [" ", "x "])
+def test_a_type_that_ends_with_a_blank_is_refused(tmp_path: Path, kind: str) -> None:
+    document = Document(id="1", text="ab cd", mentions=(Mention(((0, 2),), kind),))
+    with pytest.raises(InputError, match="end with a blank"):
+        write(tmp_path / "a.conll", [document])

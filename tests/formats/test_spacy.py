@@ -222,7 +222,7 @@ def test_biored_comes_back(tmp_path: Path) -> None:
     found = list(read(Path(str(DATA)) / "biored" / "Test.BioC.XML"))
     report = write(tmp_path / "a.spacy", found)
     assert report.mentions == sum(len(one.mentions) for one in found)
-    assert set(report.losses) == {"sections", "links", "attributes"}
+    assert set(report.losses) == {"sections", "links", "attributes", "relations"}
     for document, again in zip(found, read(tmp_path / "a.spacy"), strict=True):
         assert (again.id, again.text, again.meta) == (document.id, document.text, document.meta)
         assert [(m.spans, m.type, m.links[:1]) for m in again.mentions] == [

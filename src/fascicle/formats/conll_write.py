@@ -72,7 +72,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     found: list[_Placed] = []
     for mention in document.mentions:
-        checked_name(mention.type, what=f"the type of a mention of document {document.id!r},", trimmed=False)
+        checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     for mention, start, end in on_words(document, words, report):
         if sentence_of[start] != sentence_of[end - 1]:
             report.lose("across-sentences", document, mention)

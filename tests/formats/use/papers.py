@@ -27,7 +27,7 @@ CITATIONS = (
         name="RIS with line ends of Windows",
         format="citations",
         files={"a.ris": "TY  - JOUR\r\nAN  - 7\r\nT1  - On\r\nAB  - Lung cancer\r\nER  - \r\n\r\n"},
-        wanted=(Page("On\nLung cancer", (), "7"),),
+        wanted=(Page("On\n\nLung cancer", (), "7"),),
     ),
 )
 OFFICE = (

@@ -204,7 +204,7 @@ def _studio(path: Path) -> bool:
     (task,) = _json(path)
     text = task["data"]["text"]
     regions = [region for one in (*task["annotations"], *task["predictions"]) for region in one["result"]]
-    values = [one["value"] for one in regions if "labels" in one["value"]]
+    values = [one["value"] for one in regions if one["type"] == "labels"]
     return len(values) >= 2 and all(text[one["start"] : one["end"]] == one["text"] for one in values)
 
 
