@@ -12,7 +12,9 @@ from tests.interop.test_label_studio import TOKEN, Ask, address, ask
 
 from fascicle.cli import main
 from fascicle.core.document import Document, Link, Mention
+from fascicle.errors import InputError
 from fascicle.formats import read, write
+from fascicle.verbs import label_studio
 
 pytest.importorskip("label_studio_sdk")
 __all__ = ["address", "ask"]
@@ -53,6 +55,26 @@ def test_offsets_and_identifiers_are_equal(url: str, documents: list[Document], 
     assert {name: (one.text, one.mentions, one.meta) for name, one in back.items()} == {
         one.id: (one.text, one.mentions, one.meta) for one in wanted
     }
+
+
+def test_adding_that_fails_is_undone(url: str, documents: list[Document], monkeypatch: pytest.MonkeyPatch) -> None:
+    import httpx
+
+    monkeypatch.setattr(label_studio, "_AT_ONCE", 1)
+    with label_studio.connected(url) as client:
+        label_studio.push(documents[:1], TITLE, client=client, types=["Chemical", "Disease"])
+        send, calls = client.projects.import_tasks, list[object]()
+
+        def second_gets_no_answer(*given: object, **named: object) -> object:
+            calls.append(given)
+            if len(calls) > 1:
+                raise httpx.ReadTimeout("no answer")
+            return send(*given, **named)
+
+        monkeypatch.setattr(client.projects, "import_tasks", second_gets_no_answer)
+        with pytest.raises(InputError, match="d3"), label_studio.connected(url):
+            label_studio.push(documents[1:], TITLE, client=client, add=True)
+        assert [one.id for one in label_studio.pull(TITLE, client=client)] == ["d1"]
 
 
 def test_errors_are_sentences(

@@ -32,6 +32,7 @@ class Program:
     most: int = 10**9  # tasks that it takes
     refusal: BaseException = field(default_factory=lambda: InputError("it is full"))
     keeps: bool = False  # whether nothing can be deleted
+    tells: bool = True  # whether it says the numbers of tasks
     sent: list[int] = field(default_factory=list)  # tasks in each request
 
     @property
@@ -60,7 +61,7 @@ class Program:
             del kept[-len(request) :]
             raise self.refusal
         numbers = range(len(kept) - len(request) + 1, len(kept) + 1)
-        return SimpleNamespace(task_ids=list(numbers) if return_task_ids else None)
+        return SimpleNamespace(**({"task_ids": list(numbers)} if return_task_ids and self.tells else {}))
 
     def _delete(self, number: str) -> None:
         if self.keeps:
@@ -181,6 +182,17 @@ def test_what_may_have_been_made_by_a_request_without_an_answer_is_said(half_ful
     at = sum(half_full.sent[1:-1])
     first, last = MANY[at].id, MANY[at + half_full.sent[-1] - 1].id
     assert told.value.__notes__ == [f"tasks of the documents {first!r} to {last!r} may have been made"]
+
+
+def test_tasks_whose_numbers_nobody_told_are_said(half_full: Program) -> None:
+    half_full.tells = False
+    half_full.refusal = refusal = InputError("it is full")
+    refusal.status_code = 400  # type: ignore[attr-defined]
+    with pytest.raises(InputError) as told:
+        push(MANY, "mine", client=half_full, add=True)
+    left = sum(half_full.sent[1:-1])
+    assert len(list(pull("mine", client=half_full))) == left + 1
+    assert told.value.__notes__ == [f"tasks of the documents '0' to '{left - 1}' may have been made"]
 
 
 def test_what_cannot_be_undone_is_said(half_full: Program) -> None:

@@ -22,7 +22,7 @@ from fascicle.core.wording import shortened
 from fascicle.errors import BROKEN, FormatError, Place, explained
 from fascicle.formats import bioc
 from fascicle.formats.bioc import document_of, entry_of, holds_of
-from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage
+from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage, Sentence
 from fascicle.formats.bioc_relations import STEP, Related
 from fascicle.formats.handlers import Reader, Writer, framed
 from fascicle.formats.report import ReadReport, WriteReport
@@ -75,7 +75,7 @@ def _entry(element: Element, place: Place) -> Entry:
 
 def _passage(element: Element, place: Place) -> Passage:
     own = _part(element, place)
-    return Passage(**own, sentences=[bioc.Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
+    return Passage(**own, sentences=[Sentence(**_part(one, place)) for one in element.iterfind("sentence")])
 
 
 def _part(element: Element, place: Place) -> dict[str, Any]:

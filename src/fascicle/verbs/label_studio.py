@@ -154,17 +154,22 @@ def _number(project: str, client: Any) -> int:
 
 def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     """Adds tasks to a project; if it fails, deletes those that were made, and a note says what may be left."""
-    made, portion = list[int](), list[Any]()
+    made, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
-            made += client.projects.import_tasks(project, request=portion, return_task_ids=True).task_ids or ()
+            unsure += (names := [one["meta"][label_studio.OURS]["id"] for one in portion])
+            told = client.projects.import_tasks(project, request=portion, return_task_ids=True)
+            if numbers := getattr(told, "task_ids", None):  # some editions do not tell them
+                made += numbers
+                del unsure[-len(names) :]
     except BaseException as error:
         _delete(made, client)
         if made:
             error.add_note(f"{counted(len(made), 'task')} that were made are still there, {made[0]} to {made[-1]}")
-        if not 400 <= (getattr(error, "status_code", None) or 0) < 500:  # it may have come, and the answer be lost
-            first, last = (portion[at]["meta"][label_studio.OURS]["id"] for at in (0, -1))
-            error.add_note(f"tasks of the documents {first!r} to {last!r} may have been made")
+        if 400 <= (getattr(error, "status_code", None) or 0) < 500:  # else they may have come, and the answer be lost
+            del unsure[-len(names) :]
+        if unsure:
+            error.add_note(f"tasks of the documents {unsure[0]!r} to {unsure[-1]!r} may have been made")
         raise
 
 

@@ -39,7 +39,14 @@ GRAPH: Final = json.dumps(
                         "lbl": "neuron",
                         "type": "CLASS",
                         "meta": {
-                            "synonyms": [{"pred": "hasExactSynonym", "val": "nerve cell"}],
+                            "synonyms": [
+                                {"pred": "hasExactSynonym", "val": "nerve cell", "lang": "en"},
+                                {
+                                    "pred": "hasExactSynonym",
+                                    "val": "neurone",
+                                    "meta": {"basicPropertyValues": [{"pred": "x#lang", "val": "fr"}]},
+                                },
+                            ],
                             "xrefs": [{"val": "BTO:0000938"}],
                             "deprecated": False,
                         },

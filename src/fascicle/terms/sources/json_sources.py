@@ -19,14 +19,7 @@ from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.curies import curie
-from fascicle.terms.sources.drafts import (
-    Draft,
-    SourceReport,
-    counted_lines,
-    finished,
-    is_short,
-    language_of_type,
-)
+from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
