@@ -144,7 +144,7 @@ class Record:
         )
 
     def facts_left_out(self) -> tuple[Event, ...]:
-        """Returns an event for what mention objects have and nobody reads: texts, lists, scores that are no probability."""
+        """Returns an event for what mentions have and nobody reads: texts, lists, scores that are no probability."""
         shape = self.shape
         known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
         listed = self.value.get(shape.entities) if shape.entities else None
