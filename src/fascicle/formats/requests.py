@@ -263,7 +263,7 @@ def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
 
 
 def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
-    """Yields messages about what folders hold and nobody reads: beside texts, and files in other formats beside brat."""
+    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside brat files."""
     for name, table in unread_tables(places, format=request.format).items():
         yield table_unread(name, table)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
