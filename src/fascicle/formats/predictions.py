@@ -313,4 +313,4 @@ def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
     return json_line(prediction_of(said) if isinstance(said, Document) else said)
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded, by_id=True)

@@ -202,8 +202,12 @@ def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[Put]:
     return framed(stream, rows, head=rows.header)
 
 
-TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header)
-CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header)
+TSV_WRITER: Final = Writer(
+    holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header, by_id=True
+)
+CSV_WRITER: Final = Writer(
+    holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header, by_id=True
+)
 
 
 _Cell = Callable[[Document, Mention, int], str]
@@ -245,7 +249,7 @@ class _TaskRows:
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:
     holds = held(name, "ids mentions nested", by_reference=OF_TEXT)
-    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header)
+    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True)
 
 
 LIVINGNER_WRITER: Final = _writer("the table of LivingNER", _LIVINGNER)
