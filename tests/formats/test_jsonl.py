@@ -239,6 +239,21 @@ def test_links_of_a_record_are_those_of_its_mention(tmp_path: Path) -> None:
     assert document.mentions[0].links == ()
 
 
+@pytest.mark.parametrize("score", [1.5, -0.1, 97, True, "0.5", [0.5]])
+def test_a_score_that_is_no_probability_is_said(tmp_path: Path, score: object) -> None:
+    entity = {"start": 0, "end": 4, "type": "A", "score": score}
+    (document,) = read(_write(tmp_path / "a.jsonl", {"text": "Bonn", "entities": [entity]}))
+    assert [mention.score for mention in document.mentions] == [None]
+    assert [(event.code, "score" in event.message) for event in document.events] == [("attributes-left-out", True)]
+
+
+@pytest.mark.parametrize("score", [0, 1, 0.5, None])
+def test_a_probability_is_read(tmp_path: Path, score: float | None) -> None:
+    entity = {"start": 0, "end": 4, "type": "A", "score": score}
+    (document,) = read(_write(tmp_path / "a.jsonl", {"text": "Bonn", "entities": [entity]}))
+    assert ([mention.score for mention in document.mentions], document.events) == ([score], ())
+
+
 def test_wrong_options() -> None:
     with pytest.raises(UsageError, match="did you mean 'dygie'"):
         JsonlOptions(shape="dygi")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
-from fascicle.formats import ReadReport, detect, read
+from fascicle.formats import JsonlOptions, ReadReport, detect, read
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, read_file
 
@@ -84,6 +84,16 @@ def test_two_annotators_of_a_task(name: str, tmp_path: Path) -> None:
     assert keys(first) == {("Chemical", ((3, 10),))}
     every, _ = of(tmp_path, content, name, fields=(("annotator", "all"),))
     assert {one.source for one in every.mentions} == {"annotator-1", "annotator-2"}
+
+
+@pytest.mark.parametrize("shape", ["auto", "label-studio"])
+def test_tasks_with_predictions_alone(tmp_path: Path, shape: str) -> None:
+    region = {"type": "labels", "value": {"start": 0, "end": 2, "text": TEXT[:2], "labels": ["Drug"]}, "score": 0.5}
+    task = {"data": {"text": TEXT}, "predictions": [{"model_version": "m", "result": [region]}]}
+    (tmp_path / "a.json").write_text(json.dumps([task]), encoding="utf-8")
+    (found,) = read(tmp_path / "a.json", format="label-studio", options=JsonlOptions(shape=shape))
+    assert [(m.type, m.spans, m.source, m.score) for m in found.mentions] == [("Drug", ((0, 2),), "m", 0.5)]
+    assert [one.code for one in found.events] == ["unannotated-record"]
 
 
 def test_predictions_that_are_numbers(tmp_path: Path) -> None:

@@ -216,3 +216,10 @@ def test_what_the_link_of_a_variant_holds_is_no_curie(tmp_path: Path) -> None:
     raw = "CorrespondingGene:673;HGVS:p.V600E"
     (document,) = _read(tmp_path, f"1|t|abc\n1\t0\t3\tabc\tX\t{raw} x\n")
     assert document.mentions[0].links == (Link(id=f"{raw} x"),)
+
+
+def test_a_tab_in_a_mention_is_a_blank_in_its_column(tmp_path: Path) -> None:
+    given = Document(id="1", text="a\tb and c", mentions=(Mention(((0, 3),), "X"),))
+    write(tmp_path / "a.pubtator", [given])
+    (found,) = read(tmp_path / "a.pubtator")
+    assert (found.text, found.mentions, found.events) == (given.text, given.mentions, ())

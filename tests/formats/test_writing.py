@@ -75,6 +75,32 @@ def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+BY_ID = {"brat", "csv", "livingner", "parquet", "predictions", "socialdisner", "tsv", "xlsx"}
+TWINS = [
+    Document(id="1", text=text, mentions=(Mention(((at, at + 6),), "X"),))
+    for text, at in (("no asthma", 3), ("asthma no", 0))
+]
+
+
+@pytest.mark.parametrize("name", sorted(BY_ID))
+def test_two_documents_of_one_id_are_refused_where_it_alone_tells_them(tmp_path: Path, name: str) -> None:
+    if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):
+        pytest.importorskip(module)
+    path = tmp_path / ("out.zip" if name == "brat" else "out")
+    with pytest.raises(InputError, match="two documents have the id '1'"):
+        write(path, TWINS, format=name)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", sorted(BAD.keys() - BY_ID - {"text", "html"}))
+def test_two_documents_of_one_id_stay_two(tmp_path: Path, name: str) -> None:
+    if name == "spacy":
+        pytest.importorskip(name)
+    write(tmp_path / "out", TWINS, format=name)
+    back = list(read(tmp_path / "out", format="records" if name == "label-studio" else name))
+    assert [(one.text, one.mentions) for one in back] == [(one.text, one.mentions) for one in TWINS]
+
+
 def test_what_is_counted_of_a_document_that_is_set_aside_is_not_lost_twice(tmp_path: Path) -> None:
     bad = Document(id="1", text="a b", mentions=(Mention(((0, 1), (2, 3)), "X"), Mention(((0, 1),), "Y\tZ")))
     report = WriteReport(aside=FailedDocuments(keep_going=True))

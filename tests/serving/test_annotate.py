@@ -87,6 +87,20 @@ def test_a_bad_document_costs_itself(served: Standing, wrong: Any, told: str) ->
     assert "document" not in answers[1]
 
 
+def test_a_refused_document_keeps_its_id(served: Standing) -> None:
+    answers = served.annotate({"id": "mine"}, {"text": 1}, {"id": 7, "text": "x"}).json["documents"]
+    assert [(one["id"], one["status"]) for one in answers] == [(i, "refused") for i in ("mine", "text-2", "text-3")]
+
+
+@pytest.mark.parametrize("path", ["annotate", "stream"])
+def test_a_type_that_the_pipeline_does_not_look_for_is_refused(served: Standing, path: str) -> None:
+    body = {"documents": [{"text": TEXTS[1]}]} if path == "annotate" else {"text": TEXTS[1]}
+    kind = {"Content-Type": "application/json" if path == "annotate" else "application/x-ndjson"}
+    answer = served.ask("POST", f"/v1/{path}?types=Disease,Diseases", body, kind)
+    assert answer.status == 422
+    assert "'Diseases' (did you mean 'Disease'?)" in answer.json["detail"]
+
+
 def test_what_is_asked_for_is_left_out_of_what_was_found(served: Standing, offline: Pipeline) -> None:
     (whole,) = expected(offline, Document(id="text-1", text=TEXTS[1]))
     given = {"text": TEXTS[1]}

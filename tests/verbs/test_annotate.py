@@ -400,8 +400,10 @@ def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path:
     assert said("--threshold", "Disease=1,Chemical=0.1") == [("Drug", "Aspirin"), ("Chemical", "lithium")]
     assert said("--threshold", "1") == said("--min-score", "1") == [("Drug", "Aspirin")]
     assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), ("Disease", "tremor")]
-    for wrong in ("Nothing=0.5", "Disease=2", "Disease=", "high"):
+    for wrong in ("Nothing=0.5", "Disease=2", "Disease=", "high", "Disease=0.5,Disease=0.6"):
         refused(*asked, "--threshold", wrong)
+    for empty in ("", " , "):
+        assert "no type was given" in refused(*asked, "--only", empty)
     assert "no such file" in refused("annotate", "--text", "x", "--also", tmp_path / "none.tsv")
     assert "would be lost" in refused(*asked, "-o", own, "--overwrite")
 

@@ -106,3 +106,20 @@ def test_another_encoding_is_said(cli: Cli, refused: Refused, tmp_path: Path) ->
     given = cli("corpus", "convert", path, "--format", "jsonl", "--encoding", "cp1252")
     assert "windows-1252" not in given.err
     assert json.loads(given.out)["text"] == json.loads(result.out)["text"]
+
+
+@pytest.mark.parametrize("command", ["stats", "convert"])
+def test_what_nobody_reads_in_a_folder_is_said(cli: Callable[..., Any], tmp_path: Path, command: str) -> None:
+    texts, brat = tmp_path / "texts", tmp_path / "brat"
+    for folder in (texts, brat):
+        folder.mkdir()
+        (folder / "a.txt").write_text("aspirin", encoding="utf-8")
+    (brat / "a.ann").write_text("T1\tDrug 0 7\taspirin\n", encoding="utf-8")
+    (brat / "annotation.conf").write_text("[entities]\nDrug\n", encoding="utf-8")
+    for folder in (texts, brat):
+        assert "left out" not in cli("corpus", command, folder).err
+        (folder / "b.jsonl").write_text('{"id": "b", "text": "lost"}\n', encoding="utf-8")
+        result = cli("corpus", command, folder)
+        assert (result.code, "left out" in result.err) == (0, True)
+    assert "1 file of" in result.err
+    assert "b.jsonl" in result.err

@@ -183,3 +183,21 @@ def test_several_models_are_compared_in_one_command(cli: Cli, refused: Refused, 
     assert "one model" in refused("evaluate", gold, *models, "--distributions", tmp_path / "d.jsonl")
     for command in (("evaluate",), ("compare",), ("combine", "union")):
         assert "biomed-fast is a model" in refused(*command, gold, "biomed-fast")
+
+
+@pytest.mark.parametrize("name", ["p.tsv", "p.csv"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "evaluate --agreement"])
+def test_a_table_with_other_texts_at_its_offsets_is_said(
+    cli: Cli, gold: Path, tmp_path: Path, name: str, command: str
+) -> None:
+    said = corpus({**GOLD, "b": []}, "seq")
+    write(tmp_path / "right.jsonl", said)
+    write(tmp_path / name, said)
+    asked = (*command.split(), gold, tmp_path / name)
+    more = (tmp_path / "right.jsonl",) if command == "compare" else ()
+    assert "other text" not in cli(*asked, *more).err
+    moved = (tmp_path / name).read_text(encoding="utf-8").replace("16", "15").replace("20", "19")
+    (tmp_path / name).write_text(moved, encoding="utf-8")
+    result = cli(*asked, *more)
+    assert result.code == 0
+    assert "1 of 2 mentions have other text at their offsets than the file says, the first 'pain' at 15" in result.err

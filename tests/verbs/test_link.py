@@ -117,6 +117,17 @@ def test_links_that_are_there_are_replaced_and_kept_on_request(
     assert "--keep-links" not in cli("link", home / "mentions.pubtator", *files, "-o", tmp_path / "new.jsonl").err
 
 
+def test_types_that_no_pack_has_are_said(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
+    files = ("--pack", home / "pack", "--linker", linker)
+    content = (home / "mentions.pubtator").read_text(encoding="utf-8")
+    other = tmp_path / "other.pubtator"
+    other.write_text(content.replace("\tSpecificDisease", "\tNothing", 1), encoding="utf-8")
+    assert "no pack has" not in cli("link", home / "mentions.pubtator", *files).err
+    done = cli("link", other, *files)
+    assert done.code == 0
+    assert "note: 1 mention of types that no pack has stay as they are: 'Nothing' (1)" in done.err
+
+
 def test_what_goes_against_another_option_is_refused(home: Path, linker: Path, refused: Refused) -> None:
     given = home / "mentions.pubtator"
     assert "--ontology" in refused("link", given, "--ontology", "MESH", "--ontology", "DOID")

@@ -209,3 +209,13 @@ def test_which_folder_is_a_pack(diseases: Path, tmp_path: Path) -> None:
     (tmp_path / "tokens.table").touch()
     with pytest.raises(PackError):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"types": [', b"[]", b'{"types": 1}', b"\xff\xfe"])
+def test_a_damaged_manifest_is_refused(refused: Refused, tmp_path: Path, content: bytes) -> None:
+    pack = build(tmp_path / "a", "diseases", DISEASES)
+    (pack / PACK).write_bytes(content)
+    own = tmp_path / "own.tsv"
+    own.write_text("Drug\taspirin\n", encoding="utf-8")
+    for more in ((), ("--also", own)):
+        assert "is not the manifest of a term pack" in refused("annotate", "--text", "x", "--model", pack, *more)

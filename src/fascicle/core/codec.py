@@ -13,7 +13,7 @@ import msgspec
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Relation, Section
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Fragments, Span
-from fascicle.errors import FormatError
+from fascicle.errors import BROKEN, FormatError
 
 SCHEMA = 2
 _WITH_RELATIONS = 3  # other documents stay readable for earlier releases
@@ -114,6 +114,18 @@ def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
         raise FormatError("not a document: it is nested too deeply") from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise FormatError(f"not a document: {error}") from None
+
+
+class _Named(msgspec.Struct):
+    id: str = ""
+
+
+def id_in(data: bytes | str | msgspec.Raw) -> str:
+    """Returns the id in the JSON of a document that may be none; the empty string if there is no id to be read."""
+    try:
+        return msgspec.json.decode(data, type=_Named).id
+    except BROKEN:
+        return ""
 
 
 def _check_version(found: int) -> None:

@@ -163,6 +163,7 @@ class Writer:
         check: raises early an error if a path cannot be written.
         prepare: adds to a document what the format needs and the document lacks.
         grows: whether a later run can append to a file, because documents need no separator or closing part.
+        by_id: whether only the id says which mentions belong together, so that no two documents may have the same.
     """
 
     holds: HeldFields
@@ -173,6 +174,7 @@ class Writer:
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
     grows: bool = True
+    by_id: bool = False
 
 
 def check_options(options: Any, allowed: type[Any] | None, name: str) -> None:

@@ -58,7 +58,7 @@ class Record:
     def identifier(self) -> str:
         """Id as in the source, or the empty string."""
         found = self.value.get(self.shape.id, self.value.get("id"))
-        return str(found) if isinstance(found, str | int) else ""
+        return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
 
     def field(self, name: str, kind: type) -> Any:
         """Returns the value of a required field of this type."""
@@ -144,7 +144,7 @@ class Record:
         )
 
     def facts_left_out(self) -> tuple[Event, ...]:
-        """Returns an event for the unread fields of mention objects: texts and lists, such as concept ids."""
+        """Returns an event for what mentions have and nobody reads: texts, lists, scores that are no probability."""
         shape = self.shape
         known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
         listed = self.value.get(shape.entities) if shape.entities else None
@@ -153,7 +153,8 @@ class Record:
             for entity in (listed if isinstance(listed, list) else ())
             if isinstance(entity, dict)
             for name, value in entity.items()
-            if name not in known and value and isinstance(value, str | list | dict)
+            if (name not in known and value and isinstance(value, str | list | dict))
+            or (name == shape.score and value is not None and _probability(value) is None)
         }
         message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
         return (event_of("attributes-left-out", step=STEP, message=message),) if found else ()

@@ -82,7 +82,7 @@ class _Ours(msgspec.Struct):
 
 class _Task(msgspec.Struct):
     data: dict[str, Any]
-    annotations: tuple[_Annotation, ...]
+    annotations: tuple[_Annotation, ...] = ()
     predictions: tuple[_Prediction | int, ...] = ()  # some exports hold only the number of a prediction
     drafts: tuple[dict[str, Any] | int, ...] = ()
     meta: dict[str, Any] | None = None
@@ -288,7 +288,7 @@ def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
         if not isinstance(value, dict) or not is_flat(value):
             yield from waiting
             waiting = []
-            yield place, value
+            yield place, _with_annotations(value)
             continue
         task = _task(value)
         if waiting and all(waiting[0][1][name] == task[name] for name in ("id", "data")):
@@ -297,6 +297,12 @@ def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
         yield from waiting
         waiting = [(place, task)]
     yield from waiting
+
+
+def _with_annotations(value: Any) -> Any:
+    """Returns a task that has only predictions with an empty list of annotations; any other value as it is."""
+    is_task = isinstance(value, dict) and isinstance(value.get("data"), dict) and "predictions" in value
+    return {"annotations": [], **value} if is_task else value
 
 
 def _task(record: Mapping[str, Any]) -> dict[str, Any]:

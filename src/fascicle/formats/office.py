@@ -258,5 +258,5 @@ def _row(cells: Sequence[str], cell: Any) -> list[Any]:
 
 XLSX_READER: Final = Reader(read=read_sheets, options=TextTableOptions)
 XLSX_WRITER: Final = Writer(
-    holds=holds_of_table("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False
+    holds=holds_of_table("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False, by_id=True
 )

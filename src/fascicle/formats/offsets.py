@@ -318,11 +318,11 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
-    texts = _spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
+    texts = spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
     return name, OffsetRow(spans=spans, type=kind, texts=texts)
 
 
-def _spellings(cell: str) -> tuple[str, ...]:
+def spellings(cell: str) -> tuple[str, ...]:
     """Returns a cell as it is, and without the quotes that programs add to a cell that contains quotes."""
     if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
         return cell, cell[1:-1].replace('""', '"')

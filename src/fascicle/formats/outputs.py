@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import Opened, atomic_folder, output
+from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format
 from fascicle.formats.extraction import EXTRACTED
-from fascicle.formats.handlers import check_options, write_each
+from fascicle.formats.files import Seen
+from fascicle.formats.handlers import Encode, check_options, write_each
 from fascicle.formats.losses import EVERYTHING, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import STDOUT, WriteRequest
@@ -149,7 +151,8 @@ def _write(
     if "text-between-words" in holds.by_reference and chosen.name != "text":  # which shows the text itself
         documents = texts_beside(documents, path, overwrite=request.overwrite)
     ready = map(writer.prepare, documents) if writer.prepare is not None else documents
-    send = partial(write_each, ready, encode, holds=holds, report=report, strictness=request.strictness)
+    once = _once(encode) if writer.by_id else encode
+    send = partial(write_each, ready, once, holds=holds, report=report, strictness=request.strictness)
     if writer.into_folder is not None:
         writer.check(path, overwrite=request.overwrite)
         if not path.lower().endswith(".zip"):
@@ -162,6 +165,21 @@ def _write(
     with opened(path, overwrite=request.overwrite) as stream, writer.into(stream, encode) as put:
         send(put)
     return report
+
+
+def _once(encode: Encode) -> Encode:
+    """Returns an encoder that refuses a second document with an id."""
+    seen = Seen()
+
+    def encoded(document: Any, part: WriteReport) -> Any:
+        content = encode(document, part)
+        if not seen.add(document.id):
+            raise InputError(
+                f"two documents have the id {document.id!r}, and this format tells them by it alone; rename one of them"
+            )
+        return content
+
+    return encoded
 
 
 def _held(chosen: Format, request: WriteRequest) -> HeldFields:

@@ -303,4 +303,4 @@ def _pair(given: Mapping[str, int]) -> tuple[int, int]:
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into_folder=into_folder, check=check_place)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into_folder=into_folder, check=check_place, by_id=True)

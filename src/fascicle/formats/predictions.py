@@ -25,9 +25,9 @@ from fascicle.errors import FormatError, InputError, Place, explained
 from fascicle.formats.collect import grouped, sound
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
-from fascicle.formats.offsets import HEADER
+from fascicle.formats.offsets import HEADER, spellings
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, LINKS, SOURCE, TSV, cells_of, links_of, our_names, separator_of
+from fascicle.formats.tables import CSV, LINKS, SOURCE, TEXT, TSV, cells_of, links_of, our_names, separator_of
 
 SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -49,6 +49,16 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None = None
     mentions: tuple[Mention, ...] = ()
     events: tuple[Event, ...] = ()
+
+
+class TablePrediction(Prediction, frozen=True, kw_only=True):
+    """Prediction of a table.
+
+    Attributes:
+        told: the text of each mention for which the table has one, in its spellings, see `fascicle.formats.offsets`.
+    """
+
+    told: tuple[tuple[Mention, tuple[str, ...]], ...] = ()
 
 
 class _Line(Prediction, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,8 +112,14 @@ def prediction_of(document: Document, *, source: str | None = None) -> Predictio
 def json_line(prediction: Prediction) -> bytes:
     """Encodes one prediction as one line; attributes of mentions are left out."""
     bare = tuple(msgspec.structs.replace(m, attributes=()) if m.attributes else m for m in prediction.mentions)
-    parts = {**msgspec.structs.asdict(prediction), "mentions": bare}
-    return _ENCODER.encode(_Line(**parts, fascicle_predictions=SCHEMA)) + b"\n"
+    line = _Line(
+        id=prediction.id,
+        sha256=prediction.sha256,
+        mentions=bare,
+        events=prediction.events,
+        fascicle_predictions=SCHEMA,
+    )
+    return _ENCODER.encode(line) + b"\n"
 
 
 def write_tsv(predictions: Iterable[Prediction], stream: BinaryIO) -> None:
@@ -209,10 +225,11 @@ def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
-    """Yields the columns of `HEADER` in its order, and those of links, with the line number."""
+    """Yields the columns of `HEADER` in its order, and those of links and texts, with the line number."""
     separator, names = separator_of(header), cells_of(header, separator_of(header))
     order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
-    wanted = _with_links(order, names) if order and names.count(LINKS[0]) == 1 else order
+    names = our_names(names)
+    wanted = _with_more(order, names) if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT)) else order
     for number, line in numbered:
         if isinstance(line, FormatError):
             yield line
@@ -234,36 +251,39 @@ def _row(
     return number, [columns[at] if at is not None else "" for at in order]
 
 
-def _with_links(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
-    """Returns the columns followed by those of links; ``None`` for a missing column."""
+def _with_more(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
+    """Returns the columns followed by those of links and of the text; ``None`` for a missing column."""
     score = order[4] if len(order) == len(HEADER) else None
-    called = names.index(LINKS[1]) if names.count(LINKS[1]) == 1 else None
-    return (*order[:4], score, names.index(LINKS[0]), called)
+    more = (names.index(name) if names.count(name) == 1 else None for name in (*LINKS, TEXT))
+    return (*order[:4], score, *more)
 
 
 def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
     """Makes a prediction from the rows of one document."""
-    mentions = []
+    mentions, told = [], []
     for number, columns in sound(group):
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
             raise FormatError(str(error), at=Place(source.path, number)) from None
+        if len(columns) > len(HEADER) and columns[-1]:
+            told.append((mentions[-1], spellings(columns[-1])))
     try:
-        return Prediction(id=columns[0], mentions=canonical(mentions))
+        found = Prediction(id=columns[0], mentions=canonical(mentions))
     except ValueError as error:
         raise FormatError(f"in document {columns[0]!r}, {error}", at=Place(source.path, number)) from None
+    return TablePrediction(id=found.id, mentions=found.mentions, told=tuple(told)) if told else found
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
-    if len(columns) not in (4, 5, 7):
+    if len(columns) not in (4, 5, 8):
         raise ValueError(f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty")
     if not columns[0]:
         raise ValueError("the document id is empty; give each document one")
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
-        links = links_of(*columns[5:]) if len(columns) > len(HEADER) else ()
+        links = links_of(*columns[5:7]) if len(columns) > len(HEADER) else ()
         return Mention(spans, columns[1], score=score, source=mention_source, links=links)
     except ValueError as error:
         told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
@@ -293,4 +313,4 @@ def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
     return json_line(prediction_of(said) if isinstance(said, Document) else said)
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded)
+WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded, by_id=True)

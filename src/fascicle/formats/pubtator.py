@@ -20,6 +20,7 @@ from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors
 from fascicle.core.mention import link_of, told
 from fascicle.core.wording import counted, shortened
 from fascicle.errors import FormatError, Place
+from fascicle.formats.brat_lines import agrees
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, checked_name
 from fascicle.formats.losses import held
@@ -154,7 +155,9 @@ def _document(block: _Block) -> Document:
     collector = MentionCollector(text, step=STEP)
     for start, end, columns in block.rows:
         links, attributes = links_of(columns)
-        collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
+        spans, told = [(start, end)], columns[3]
+        expected = None if agrees(told, text, spans) else told  # a TAB of the text is a blank in a column
+        collector.add(spans, columns[4].strip(), expected=expected, links=links, attributes=attributes)
     sections, events = sections_of(title, abstract), _relation_events(block)
     return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 

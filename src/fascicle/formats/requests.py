@@ -18,7 +18,7 @@ from fascicle.formats.files import documents_of as documents_in
 from fascicle.formats.files import sources_of, unique_ids
 from fascicle.formats.losses import LENIENT, LossPolicy
 from fascicle.formats.report import ReadReport, table_unread
-from fascicle.formats.sources import Place, left_out, places_of, unread_tables
+from fascicle.formats.sources import Place, beside_brat, left_out, places_of, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -262,20 +262,21 @@ def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
     return [source for place in places_to_read(files, request) for source in place.sources]
 
 
-def table_notes(places: Iterable[Place], request: ReadRequest) -> Iterator[str]:
-    """Yields a message for each table of offsets beside a folder of plain texts that is not read."""
+def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
+    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside brat files."""
     for name, table in unread_tables(places, format=request.format).items():
         yield table_unread(name, table)
-
-
-def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
-    """Yields messages about unread entries in folders of texts, and about unread tables of offsets beside them."""
-    yield from table_notes(places, request)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
         if count := left_out(folder):
             yield (
                 f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
                 "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
+    for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
+        if request.format in ("auto", "brat") and (others := beside_brat(folder)):
+            yield (
+                f"{counted(len(others), 'file')} of {folder} left out, the first {others[0]}; of this folder, only the "
+                "*.txt files and their annotation (brat) are read; name other files to read them too"
             )
 
 

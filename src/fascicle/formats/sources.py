@@ -14,7 +14,7 @@ from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import archive_of, has_suffix_below, is_there, open_tree, suffix_of, tree_sha256
 from fascicle.errors import InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
-from fascicle.formats.catalogue import format_named
+from fascicle.formats.catalogue import format_named, readable_by_suffix
 from fascicle.formats.offsets import OffsetTable, tables_of
 from fascicle.settings.folders.best import described_by, model_folder
 from fascicle.settings.folders.described import file_sha256
@@ -95,6 +95,14 @@ def files_of(folder: Path) -> list[Path]:
 def left_out(folder: Path) -> int:
     """Returns the number of entries of a folder that `files_of` leaves out; hidden ones are not counted."""
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
+
+
+def beside_brat(folder: Path) -> list[str]:
+    """Returns the names of files in a folder of brat files that are corpora in other formats; sorted."""
+    if not folder.is_dir() or format_of_folder(folder) != "brat":
+        return []
+    names = [entry.name for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
+    return sorted(name for name in names if readable_by_suffix(suffix_of(name)) not in ("", "brat", "plain"))
 
 
 def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002

@@ -29,7 +29,8 @@ from fascicle.formats.losses import OF_TEXT, HeldFields, held
 from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import WriteReport
 
-LINKS: Final = ("links", "names")  # further columns of documents
+TEXT: Final = "text"  # a further column of documents, as the next two
+LINKS: Final = ("links", "names")
 SOURCE: Final = "predictions"  # of mentions that are read from a table
 BETWEEN: Final = "|"  # links of a mention
 _NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -56,7 +57,7 @@ class Table:
 
     def header(self, *, with_text: bool = False) -> bytes:
         """Returns the header line."""
-        return (self.mark + self.row((*HEADER, "text", *LINKS) if with_text else HEADER)).encode()
+        return (self.mark + self.row((*HEADER, TEXT, *LINKS) if with_text else HEADER)).encode()
 
     def rows(
         self,
@@ -201,8 +202,12 @@ def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[Put]:
     return framed(stream, rows, head=rows.header)
 
 
-TSV_WRITER: Final = Writer(holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header)
-CSV_WRITER: Final = Writer(holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header)
+TSV_WRITER: Final = Writer(
+    holds=TSV.holds, encoder=partial(Rows, TSV), options=TableOptions, into=_below_header, by_id=True
+)
+CSV_WRITER: Final = Writer(
+    holds=CSV.holds, encoder=partial(Rows, CSV), options=TableOptions, into=_below_header, by_id=True
+)
 
 
 _Cell = Callable[[Document, Mention, int], str]
@@ -244,7 +249,7 @@ class _TaskRows:
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:
     holds = held(name, "ids mentions nested", by_reference=OF_TEXT)
-    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header)
+    return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True)
 
 
 LIVINGNER_WRITER: Final = _writer("the table of LivingNER", _LIVINGNER)

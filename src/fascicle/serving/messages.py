@@ -82,6 +82,7 @@ class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
         name: under which it is served.
         steps: in order.
         types: of the mentions that it finds, as far as its steps say.
+        all_types: whether every step says the types of what it finds.
         sources: of these mentions.
         packs: that it uses.
         links: whether it links mentions to concepts.
@@ -92,6 +93,7 @@ class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     steps: tuple[StepFacts, ...]
     types: tuple[str, ...] = ()
+    all_types: bool = False
     sources: tuple[str, ...] = ()
     packs: tuple[PackFacts, ...] = ()
     links: bool = False

@@ -155,7 +155,7 @@ class Service:
         try:
             return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
-            return refused(name, str(error), code=error.code)
+            return refused(codec.id_in(data) or name, str(error), code=error.code)
 
     def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
         """Returns documents from a client; raises an error for the first that is not valid.

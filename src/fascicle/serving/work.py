@@ -181,6 +181,7 @@ class PipelineWork:
                 for step in steps
             ),
             types=tuple(dict.fromkeys(types)),
+            all_types=all("mentions" not in step.gives or _types_of(step) for step in steps),
             sources=tuple(dict.fromkeys(sources)),
             packs=tuple(map(_pack_facts, self._packs)),
             links=any("links" in step.gives for step in steps),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -51,7 +52,10 @@ _SHORT = 1_000  # characters of texts for which threads, and looking for unused 
 
 
 def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no type was given; name at least one, or leave out the option")
+    return names
 
 
 _share = number("from 0 to 1", lambda value: 0 <= value <= 1)
@@ -61,7 +65,12 @@ def _threshold(text: str) -> float | dict[str, float]:
     """Parses a number, or one for each of some types, for ``type=``."""
     if "=" not in text:
         return _share(text)
-    return {kind.strip(): _share(value) for kind, _, value in (pair.rpartition("=") for pair in text.split(","))}
+    found: dict[str, float] = {}
+    for kind, _, value in (pair.rpartition("=") for pair in text.split(",")):
+        if kind.strip() in found:
+            raise argparse.ArgumentTypeError(f"{kind.strip()!r} is there twice; give one number for each type")
+        found[kind.strip()] = _share(value)
+    return found
 
 
 class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading):

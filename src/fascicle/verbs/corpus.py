@@ -9,7 +9,7 @@ from fascicle.core.document import Document
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, places_to_read, read_inputs, table_notes
+from fascicle.formats.requests import STDOUT, Input, ReadRequest, notes_on, places_to_read, read_inputs
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
@@ -80,7 +80,7 @@ def _run_convert(args: Convert) -> int:
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     places = places_to_read(files, request)
-    say_notes(table_notes(places, request))
+    say_notes(notes_on(places, request))
     inputs = [Input(name=source) for place in places for source in place.sources]
     yield from account.counted(document for _, document in read_inputs(inputs, request, report=account.reading))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -25,8 +25,9 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
 
+_TYPE: Final = "type "  # before the name of a type, in what `link` tells
 _PORTION: Final = 1 << 18  # characters of text that are linked together
-Told = Callable[[Literal["kept", "replaced"], int], None]
+Told = Callable[[str, int], None]
 
 
 @checked
@@ -51,7 +52,8 @@ def link(
         ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is mapped to it by the references of the pack,
             and is NIL without a reference.
         keep_links: link only mentions without links; by default, links that mentions have are replaced.
-        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number.
+        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number, and
+            with the name and the number of each type that no pack has, written ``"type NAME"``.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or were not built for each other.
@@ -104,6 +106,8 @@ def _asked(
         had = sum(bool(one.links) and linker.covers(one.type) for one in document.mentions)
         if had:
             told("kept" if keep_links else "replaced", had)
+        for kind, mentions in Counter(one.type for one in document.mentions if not linker.covers(one.type)).items():
+            told(f"{_TYPE}{kind}", mentions)
         return unlinked(document, linker.covers) if had and not keep_links else document
 
     return portions(map(bare, documents), characters=_PORTION)
@@ -173,6 +177,10 @@ def run(args: Options) -> int:
     write_documents(linked, writing, report=report)
     tally.account.add(report)
     tally.say()
+    others = {done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)}
+    if others:
+        named = ", ".join(f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5])
+        say(f"note: {counted(sum(others.values()), 'mention')} of types that no pack has stay as they are: {named}")
     for done, mentions in before.items():
         instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
         say(f"links that {counted(mentions, 'mention')} had were {done}; {instead}")

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fascicle.core.document import Document, Mention
 from fascicle.core.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, place_errors
 from fascicle.core.files.owned import RECORD
 from fascicle.errors import OutputError
+from fascicle.formats import write
 
 
 def test_the_file_appears_when_complete(tmp_path: Path) -> None:
@@ -101,6 +103,20 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
 def test_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written: No space left"):
         _write_half(tmp_path / "a", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_as_a_workbook_tells_it(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    mentions = tuple(Mention(((at, at + 1),), "A") for at in range(5_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"a\.xlsx cannot be written: File too large"):
+            write(tmp_path / "a.xlsx", [Document(id="1", text="x" * 5_001, mentions=mentions)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert not list(tmp_path.iterdir())
 
 

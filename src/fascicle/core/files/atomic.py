@@ -362,10 +362,15 @@ def place_errors(target: Path) -> Iterator[None]:
             raise _not_written(target, error.strerror) from error
         raise
     except Exception as error:
-        number = next((number for number in _PLACE if f"(os error {number})" in str(error)), None)
-        if number is None:  # libraries in Rust quote the error of the system
+        number = next((number for number in _PLACE if _quotes(str(error), number)), None)
+        if number is None:
             raise
         raise _not_written(target, os.strerror(number)) from error
+
+
+def _quotes(message: str, number: int) -> bool:
+    """True if a library quotes an error of the system: those in Rust its number, libxml2 its name."""
+    return f"(os error {number})" in message or message == f"IO_{errno.errorcode[number]}"
 
 
 def _not_written(target: Path, reason: str | None) -> OutputError:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
-from fascicle.core.wording import typo_hint
+from fascicle.core.wording import counted, typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, unit_of
 from fascicle.formats.account import EventCounts
+from fascicle.formats.brat_lines import agrees
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.predictions import read, text_hash
+from fascicle.formats.predictions import TablePrediction, read, text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.runtime.combination.align import System, some_documents
@@ -57,6 +58,7 @@ class Predictions:
         matched: how documents were matched with those of another file; empty where ids were enough.
         unit: what its documents are: ``"sentence"`` where the file says so of each, else ``"document"``.
         notes: sentences about the file that a user must know.
+        told: document id -> the texts that the file gives for mentions beside their offsets, where it is a table.
     """
 
     path: str
@@ -71,6 +73,7 @@ class Predictions:
     matched: str = ""
     unit: str = "document"
     notes: tuple[str, ...] = ()
+    told: Mapping[str, Sequence[tuple[Mention, Sequence[str]]]] = field(default_factory=dict, repr=False)
 
     @property
     def is_named_after_file(self) -> bool:
@@ -221,7 +224,7 @@ def of_documents(
 
 
 def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictions:
-    mentions, hashes, events, notes = {}, {}, {}, list[str]()
+    mentions, hashes, events, told, notes = {}, {}, {}, {}, list[str]()
 
     def tell(codec: str, how: str) -> None:
         notes.append(f"{path} was read as {codec}: {how}")
@@ -232,8 +235,10 @@ def _from_predictions(path: str, encoding: str, *, lists_all: bool) -> Predictio
             hashes[prediction.id] = prediction.sha256
         if prediction.events:
             events[prediction.id] = prediction.events
+        if isinstance(prediction, TablePrediction) and prediction.told:
+            told[prediction.id] = prediction.told
     return Predictions(
-        path=path, mentions=mentions, hashes=hashes, events=events, lists_all=lists_all, notes=tuple(notes)
+        path=path, mentions=mentions, hashes=hashes, events=events, lists_all=lists_all, notes=tuple(notes), told=told
     )
 
 
@@ -267,11 +272,13 @@ def on_documents_of(reference: Predictions, other: Predictions) -> Predictions:
 
     Returns:
         The second argument itself where its ids and offsets can be taken as they are, or where the difference is for
-        others to report.
+        others to report. A note says how many mentions of a table have other text at their offsets than it says.
 
     Raises:
         InputError: the ids are made from file names, and the words differ.
     """
+    if other.told and reference.texts:
+        other = replace(other, notes=(*other.notes, *_misfits(other, reference.texts())))
     differing = _differing(reference, other)
     if differing == []:
         return other
@@ -291,6 +298,22 @@ def on_documents_of(reference: Predictions, other: Predictions) -> Predictions:
     if texts is None:
         return other
     return _moved(reference, other, match_by_order(*texts, other.mentions, names=(reference.path, other.path)), how)
+
+
+def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
+    found = [
+        (identifier, mention, told)
+        for identifier, listed in other.told.items()
+        for mention, told in listed
+        if identifier in texts and not any(agrees(one, texts[identifier], mention.spans) for one in told)
+    ]
+    if found:
+        identifier, mention, told = found[0]
+        yield (
+            f"{other.path}: {len(found):,} of {counted(sum(map(len, other.told.values())), 'mention')} have other text "
+            f"at their offsets than the file says, the first {told[0][:80]!r} at {mention.start:,} of {identifier!r}; "
+            "such offsets were counted in other texts, or in another unit"
+        )
 
 
 def _moved(

@@ -11,13 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.core.document import Document
-from fascicle.core.wording import counted
+from fascicle.core.wording import counted, typo_hint
 from fascicle.formats.catalogue import format_named
 from fascicle.serving.asked import Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
 from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query
 from fascicle.serving.files import write_file
 from fascicle.serving.guard import Pieces
+from fascicle.serving.messages import Options
 from fascicle.serving.naming import MEDIA_TYPES
+from fascicle.serving.pool import Pool
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError
 from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments
 from fascicle.serving.service import Service
@@ -38,7 +40,7 @@ async def annotate(request: Request, service: Service) -> Response:
     """Annotates documents."""
     check_names(request, _NAMES)
     form = accepted(request, (JSON, *MEDIA_TYPES))
-    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    pool, options = _asked(request, service)
     raw = (await json_of(request, service.settings, RawDocuments)).documents
     if len(raw) > (most := service.settings.documents):
         raise ProblemError(413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer")
@@ -48,6 +50,24 @@ async def annotate(request: Request, service: Service) -> Response:
     if form == JSON:
         return Response(_ENCODER.encode(RawAnswers(documents=tuple(answers))), media_type=JSON)
     return await _in_format(service, answers, form)
+
+
+def _asked(request: Request, service: Service) -> tuple[Pool, Options]:
+    """Returns the workers and the options that a request asks for.
+
+    Raises:
+        ProblemError: there is no such pipeline, or it has no step that finds such a type.
+    """
+    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    facts = pool.facts
+    if facts is not None and facts.all_types and (unknown := sorted({*options.types} - {*facts.types})):
+        raise ProblemError(
+            422,
+            f"{facts.name} does not look for the type {unknown[0][:100]!r}{typo_hint(unknown[0], facts.types)}; its "
+            f"types are {', '.join(facts.types)}",
+            code="unknown-name",
+        )
+    return pool, options
 
 
 async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> Response:
@@ -82,7 +102,7 @@ async def stream(request: Request, service: Service) -> Response:
     """Annotates documents line by line, while they arrive."""
     check_names(request, _NAMES)
     accepted(request, (NDJSON, JSON))
-    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    pool, options = _asked(request, service)
     ahead = _Ahead(most=service.settings.queue)
 
     async def read() -> None:

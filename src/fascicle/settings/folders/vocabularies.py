@@ -9,6 +9,8 @@ from typing import Final
 
 import msgspec
 
+from fascicle.errors import BROKEN, PackError
+
 PACK: Final = "manifest.json"  # description file of a term pack, with the hashes of all other files
 LINKER: Final = "linker.json"  # description file of a linker
 DEFAULT_LINKER: Final = "basic"  # its pack has the same name
@@ -55,8 +57,16 @@ class _Types(msgspec.Struct):
 
 
 def pack_types(folder: Path) -> tuple[str, ...]:
-    """Returns the types of a shipped pack, without reading the rest."""
-    return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
+    """Returns the types of a pack, without reading the rest.
+
+    Raises:
+        PackError: the manifest is damaged.
+    """
+    try:
+        return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
+    except (OSError, *BROKEN) as error:
+        message = f"{folder / PACK} is not the manifest of a term pack ({error}); copy the pack again"
+        raise PackError(message, file=str(folder)) from None
 
 
 def shipped_linkers() -> tuple[str, ...]:

@@ -364,7 +364,7 @@ def _notes(one: Scored, predictions: Predictions) -> Iterator[str]:
         yield f"{path} lacks {counted(len(scores.missing), 'document')}; nothing counts as found in them"
     if predictions.matched:
         yield f"{path}: {predictions.matched}"
-    if predictions.mentions and not predictions.hashes:
+    if predictions.mentions and not (predictions.hashes or predictions.told):
         yield f"{path} does not say on which texts it was made, so that was not checked"
     if predictions.is_called_gold:
         yield f"{path} calls all its mentions gold; they were taken for the predictions"
