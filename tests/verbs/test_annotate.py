@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import shutil
@@ -50,6 +51,15 @@ def test_a_text_gives_json_lines(cli: Cli, model: Path) -> None:
     assert (result.code, result.err) == (0, "")
     (document,) = documents(result.out)
     assert (document.id, document.text, found(document)) == ("text-1", SENTENCE, FOUND)
+
+
+@pytest.mark.parametrize("options", [(), ("--threads", "2")])
+def test_a_short_text_gives_what_a_long_one_gives(cli: Cli, model: Path, options: tuple[str, ...]) -> None:
+    (short,) = documents(cli("annotate", "--model", model, "--text", SENTENCE, *options).out)
+    assert gc.isenabled()  # again
+    more = " ".join(["and nothing else"] * 100)
+    long, _ = documents(cli("annotate", "--model", model, "--text", SENTENCE, "--text", more, *options).out)
+    assert found(short) == found(long) == FOUND
 
 
 def test_an_id_that_is_changed_is_said_without_being_asked(cli: Cli, model: Path, tmp_path: Path) -> None:

@@ -33,11 +33,9 @@ from fascicle.text.segment import segmenter as segmenter_of
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
 _WORD: Final = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")  # punctuation is cut off, each character for itself
-_BLANK, _LETTER, _SIGN = range(3)
-_KINDS: Final = np.array(
-    [_BLANK if c <= 32 or c == 127 else _LETTER if chr(c).isalnum() else _SIGN for c in range(128)]
-)
-_Cut = tuple[Sequence[int], Sequence[int]]  # ids of pieces; starts and ends, one after the other
+_LETTERS: Final = np.array([chr(code).isalnum() for code in range(128)])
+_SIGNS: Final = np.array([32 < code < 127 for code in range(128)]) & ~_LETTERS
+_Cut = tuple[tuple[int, ...], tuple[int, ...]]  # ids of pieces; starts and ends, one after the other
 _MOST: Final = 1 << 16  # words, of some hundred bytes each; the frequent ones of a text come early
 _LONGEST: Final = 100  # characters of a word that is kept
 
@@ -79,11 +77,8 @@ class KnownWords:
         """Returns how some words are cut, and keeps that of most of them."""
         words = list(dict.fromkeys(occurring))
         encoded = self._tokenizer.encode_batch(words, add_special_tokens=False)
-        # Tuples of numbers are nothing that the garbage collector looks at.
-        found = {
-            word: (tuple(one.ids), tuple(chain.from_iterable(one.offsets)))
-            for word, one in zip(words, encoded, strict=True)
-        }
+        cuts = [(tuple(one.ids), tuple(chain.from_iterable(one.offsets))) for one in encoded]
+        found = dict(zip(words, cuts, strict=True))  # tuples of numbers are nothing that the garbage collector looks at
         kept = [word for word in words if len(word) <= _LONGEST][: _MOST - len(self._known)]
         self._known |= {word: found[word] for word in kept}
         return found
@@ -96,9 +91,9 @@ def is_plain(text: str) -> bool:
 
 def _word_starts(text: str) -> Ints:
     """Returns the starts of the words of a plain text, as the expression for words finds them."""
-    kinds = _KINDS[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
-    goes_on = (kinds == _LETTER) & (np.concatenate([[_BLANK], kinds])[:-1] == _LETTER)
-    return np.flatnonzero((kinds != _BLANK) & ~goes_on)
+    codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
+    letters = _LETTERS[codes]
+    return np.flatnonzero(_SIGNS[codes] | (letters & ~np.concatenate([[False], letters])[:-1]))
 
 
 def cuts_words_alone(tokenizer: Tokenizer) -> bool:

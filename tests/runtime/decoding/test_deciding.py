@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.patches import apply
-from fascicle.runtime.decoding.deciding import curved, decided
+from fascicle.runtime.decoding.deciding import all_decided, curved, decided
 from fascicle.runtime.decoding.edges import neutral
 from fascicle.runtime.decoding.selection import logits, rounded, sigmoid
 from fascicle.settings.decision import DocumentDecision, LogisticCurve, TypeDecision
@@ -50,6 +50,37 @@ def test_a_single_sentence_has_a_threshold_of_its_own_and_no_marking() -> None:
     assert found(text, [gene(text, "BRCA1", 0.9)]) == [("BRCA1", 8, 0.9)]
     assert found(text, [gene(text, "BRCA1", 0.55)]) == [("BRCA1", 8, 0.55)]
     assert found(text, [gene(text, "BRCA1", 0.45)]) == []
+
+
+NAMES = ("BRCA1", "TP53", "fever", "IL-2")
+SAID = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from((0.2, 0.45, 0.55, 0.7, 0.9))), max_size=4)
+
+
+@given(st.lists(SAID, max_size=4), st.sets(st.sampled_from(NAMES)))
+def test_several_documents_are_decided_as_each_alone(said: list[list[tuple[str, float]]], known: set[str]) -> None:
+    rule = msgspec.structs.replace(RULE, known=0.3)
+    rules = DocumentDecision(types={"Gene": rule})
+    asked: list[set[str]] = []
+
+    def knows(names: Collection[str]) -> dict[str, str]:
+        asked.append(set(names))
+        return {name: "Gene" for name in names if name in known}
+
+    texts = ["".join(f"We saw {name}. " for name, _ in one) for one in said]
+    documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
+    patches = []
+    for text, one in zip(texts, said, strict=True):
+        place, mentions = 0, []
+        for name, score in one:
+            mentions.append(gene(text, name, score, at=place))
+            place = mentions[-1].end
+        patches.append(Patch(add=tuple(mentions)))
+    together = all_decided(documents, patches, rules, sentences=sentences, knows=knows)
+    assert len(asked) < 2
+    assert together == [
+        decided(document, patch, rules, sentences=sentences, knows=knows)
+        for document, patch in zip(documents, patches, strict=True)
+    ]
 
 
 def test_sentences_of_the_document_count() -> None:
