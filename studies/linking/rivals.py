@@ -24,8 +24,7 @@ from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import spread
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import Reference, linked
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from fascicle.core.contracts import PARTS, Predictor, Step
-from fascicle.core.document import Document, Patch
-from fascicle.core.stream import Given, documents_of
+from fascicle.core.document import Document, Given, Patch
+from fascicle.core.stream import documents_of
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, PluginError, RecipeError
 from fascicle.pipeline.runner import Result, Watch, batches, run_batch, unwatched

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.linking.linker import Decision
+from fascicle.linking.decision import Decision
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.workers.child import Failed, Working
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.linking.linker import Decision
+from fascicle.linking.decision import Decision
 from fascicle.serving.messages import PipelineFacts
 from fascicle.terms.pack.pack import Concept
 from fascicle.terms.searching import How

@@ -18,7 +18,8 @@ from fascicle.formats.files import read
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.formats.requests import WriteRequest
-from fascicle.linking.linker import Decision, Linker
+from fascicle.linking.decision import Decision
+from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, unlinked
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.rules import Rules

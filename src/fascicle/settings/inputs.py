@@ -1,4 +1,4 @@
-"""Settings of the features of units: the table ``[inputs]`` of a recipe, and their description in a model folder."""
+"""Settings of what a model reads: its tokenizer, and the features of units of the table ``[inputs]`` of a recipe."""
 
 from __future__ import annotations
 
@@ -92,3 +92,19 @@ class InputFacts(Settings, frozen=True, kw_only=True):
             raise ValueError("the types are not those of the dictionaries")
         if not self.types and not self.shapes:
             raise ValueError("the inputs are neither dictionaries nor case patterns")
+
+
+class TokenizerFacts(Settings, frozen=True, kw_only=True):
+    """What the reader of text relies on; checked against ``tokenizer.json`` on loading.
+
+    Attributes:
+        sha256: of the tokenizer file.
+        prefix: ids of special tokens before the pieces of a window.
+        suffix: ids of special tokens after them.
+        pad: id that fills a batch.
+    """
+
+    sha256: str
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    pad: int

@@ -17,7 +17,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import write_documents
 from fascicle.formats.requests import STDOUT
-from fascicle.linking.linker import Candidate, Decision
+from fascicle.linking.decision import Candidate, Decision
 from fascicle.linking.opening import Linking, Places, find, unlinked
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.verbs import shared

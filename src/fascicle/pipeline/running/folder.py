@@ -14,12 +14,17 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.formats.requests import ReadRequest
+from fascicle.errors import InputError, OutputError
 from fascicle.pipeline.running.places import is_run_file, place_of
-from fascicle.pipeline.running.plan import Entry, Shard, Unread, plan, replaced
-from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
-from fascicle.settings.pipeline import Shards
+from fascicle.pipeline.running.records import (
+    SCHEMA,
+    Done,
+    Entry,
+    FileFacts,
+    Manifest,
+    Quarantined,
+    Shard,
+)
 
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
@@ -236,78 +241,3 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
             "another folder",
             file=folder,
         )
-
-
-def extended(
-    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
-) -> Manifest:
-    """Plans the inputs that a manifest does not have yet.
-
-    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
-    manifest is written.
-
-    Args:
-        folder: of the run.
-        manifest: with the inputs that the run has already; without shards if it has none.
-        inputs: all, those of the manifest first.
-        settings: how much is in a shard.
-        latest: whether a document of a later input takes the place of one with its id, see
-            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
-
-    Raises:
-        InputError: the run has no document.
-        UsageError: documents of the run have other ids than in their files, so that nothing can take their place.
-    """
-    if latest and any(shard.renamed for shard in manifest.shards):
-        raise UsageError(
-            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
-            "means is not known, so begin anew with update=True in another folder"
-        )
-    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
-        shards, unread = plan(
-            inputs[manifest.inputs :],
-            msgspec.convert(manifest.reading, ReadRequest),
-            settings,
-            begun=(manifest.inputs, len(manifest.shards)),
-            are_unique=not latest,
-            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
-        )
-        if not shards and not manifest.shards:
-            reason = str(unread[0].error) if unread else "the inputs hold no document"
-            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
-    if unread:
-        before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
-        folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
-    plans = manifest.plans + 1
-    left_out = replaced(lambda: folder.history(plans)) if latest else {}
-    return msgspec.structs.replace(
-        manifest,
-        unread=manifest.unread + len(unread),
-        shards=tuple(
-            msgspec.structs.replace(shard, left_out=left_out.get(shard.name, ()))
-            for shard in (*manifest.shards, *shards)
-        ),
-        inputs=len(inputs),
-        plans=plans,
-    )
-
-
-def _record(unread: Unread) -> Quarantined:
-    error, content = unread
-    place = error.line or 0
-    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
-    return Quarantined(
-        id=name,
-        sha256=hashlib.sha256(content or b"").hexdigest(),
-        input=error.file,
-        place=place,
-        shard="",
-        step=READ,
-        error=type(error).__name__,
-        message=str(error),
-        versions=dict(VERSIONS),
-        attempt=1,
-        seconds=0.0,
-        memory=0,
-        raw=content,
-    )

@@ -24,9 +24,8 @@ from fascicle.formats.requests import ReadRequest, WriteRequest
 from fascicle.pipeline.pipeline import ConsecutiveFailures, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.pipeline.running.folder import SAVED, RunFolder
-from fascicle.pipeline.running.plan import Shard, ShardReader
-from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, most
-from fascicle.pipeline.running.report import hashed
+from fascicle.pipeline.running.plan import ShardReader
+from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, Shard, hashed, most
 from fascicle.pipeline.workers.child import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document

@@ -12,8 +12,7 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.running.plan import Shard
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
 from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
 from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_news
