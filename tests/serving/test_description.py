@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from standing import TOKEN, Poison, Standing, standing
 
-from fascicle.serving.app import app_of
-from fascicle.serving.routes.table import ROUTES
+from fascicle.serving.app import ROUTES, app_of
 from fascicle.settings.project import Project
 from fascicle.settings.serving import ServeSettings
 

@@ -277,3 +277,6 @@ def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str)
                 key=step.name,
             )
         known = None if known is None or own is None else known | own
+
+
+OpenPipeline = Callable[[], Pipeline]

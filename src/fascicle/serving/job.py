@@ -7,80 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from fascicle.core.document import Document
 from fascicle.core.effects import is_silent
 from fascicle.errors import FascicleError
 from fascicle.formats.files import read
-from fascicle.formats.outputs import write_documents
-from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.formats.outputs import WriteRequest, write_documents
+from fascicle.formats.requests import ReadRequest
+from fascicle.pipeline.pipeline import OpenPipeline
 from fascicle.pipeline.running.folder import MANIFEST, RunFolder
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress, Run
 from fascicle.pipeline.workers.child import Channel, log_fault
-from fascicle.serving.work import OpenPipeline
-from fascicle.settings.pipeline import Limits, Shards
+from fascicle.serving.messages import Broken, Ended, JobOrder, Reached
+from fascicle.settings.pipeline import Shards
 
 SHARDS: Final = Shards(characters=1_000_000, documents=200)
 RUN: Final = "run"
-
-
-class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Order for a job.
-
-    Attributes:
-        input: path of the file.
-        reading: format of the file, or ``"auto"``.
-        folder: of the job.
-        output: path of the result.
-        format: of the result.
-        workers: processes.
-        limits: of these.
-    """
-
-    input: str
-    reading: str
-    folder: str
-    output: str
-    format: str
-    workers: int
-    limits: Limits
-
-
-class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
-    """Progress message of a job: documents that are processed, and the total."""
-
-    documents: int
-    of: int
-    quarantined: int
-
-
-class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
-    """Message that a job is done.
-
-    Attributes:
-        documents: that came in.
-        quarantined: that are not in the result.
-        reasons: ``step: error`` -> number of documents in quarantine.
-        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
-            by code -> number.
-    """
-
-    documents: int
-    quarantined: int
-    reasons: dict[str, int]
-    losses: dict[str, int]
-
-
-class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
-    """Message that a job has failed."""
-
-    message: str
-
-
-Message = Reached | Ended | Broken
-MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
 
 
 def do_job(open_pipeline: OpenPipeline, order: JobOrder, channel: Channel) -> None:

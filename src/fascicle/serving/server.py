@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
-from fascicle.serving.app import app_of
+from fascicle.serving.app import app_of, service_of
 from fascicle.serving.log import LogRateLimiter, log
 from fascicle.serving.log import Server as ServerLog
 from fascicle.serving.service import Service
@@ -215,7 +215,7 @@ def run(
         FascicleError: a pipeline cannot be opened.
         OSError: the address cannot be listened at.
     """
-    service = Service(pipelines, settings)
+    service = service_of(pipelines, settings)
     with _listening(host, port) as sock:
         try:
             service.start()

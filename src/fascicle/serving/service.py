@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import msgspec
 
@@ -13,19 +12,15 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
-from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.curation.listing import Made
 from fascicle.serving.curation.store import Store
 from fascicle.serving.jobs import Jobs
-from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
+from fascicle.serving.messages import Answer, Options, Wrong
 from fascicle.serving.metrics import Gauges, Labels, Metrics
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
-from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import FileWork, PipelineWork, Served, open_work
-from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
-from fascicle.settings.pipeline import Limits
+from fascicle.serving.records import PipelineFacts, RawAnswer
 from fascicle.settings.serving import NamedToken, ServeSettings
 
 
@@ -42,12 +37,13 @@ class Service:
         listed: what is known of their documents, see `fascicle.serving.curation.listing`.
     """
 
-    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
+    def __init__(self, pools: Mapping[str, Pool], *, files: Pool, jobs: Jobs, settings: ServeSettings) -> None:
         """Creates the service; nothing is started yet.
 
         Args:
-            pipelines: by the names under which they are served: functions that open them, for workers in processes of
-                their own, which they must reach by pickling; or open pipelines, which are run in this process.
+            pools: the workers of each pipeline, by the name under which it is served.
+            files: the worker that reads and writes files.
+            jobs: files that are annotated in the background.
             settings: limits of the service.
 
         Raises:
@@ -56,18 +52,7 @@ class Service:
         if settings.project is not None and (settings.tokens is None or not settings.curation):
             raise UsageError("a project needs a file of decisions and named tokens; give curation=FILE and tokens=FILE")
         self.settings, self.metrics = settings, Metrics()
-        self.pools = {
-            name: Pool(
-                _maker(name, served, settings.seconds),
-                workers=1 if isinstance(served, Pipeline) else settings.workers,
-                batch=settings.batch,
-                queue=settings.queue,
-            )
-            for name, served in pipelines.items()
-        }
-        self.jobs = Jobs(pipelines, settings)
-        reader = partial(ProcessWorker, FileWork, Limits(memory=2_048), longest=settings.seconds)
-        self.files = Pool(reader, workers=1, batch=1, queue=settings.queue)
+        self.pools, self.files, self.jobs = pools, files, jobs
         self.curation: Store | None = None
         self.listed: Made = {}
 
@@ -281,10 +266,3 @@ def _timed_out(name: str, detail: str) -> RawAnswer:
 
 def _short(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
-
-
-def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
-    if isinstance(served, Pipeline):
-        return partial(LocalWorker, PipelineWork(served, name))
-    limits = getattr(served, "limits", None) or Limits()
-    return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)

@@ -9,7 +9,8 @@ from functools import partial
 from fascicle.core.document import Document
 from fascicle.pipeline.workers.child import Channel, Failed, WorkersError, Working, log_fault
 from fascicle.pipeline.workers.process import Process, WorkerEndedError
-from fascicle.serving.messages import MESSAGES, ORDERS, Annotate, Message, Order, PipelineFacts, Ready, Result, Wrong
+from fascicle.serving.messages import MESSAGES, ORDERS, Annotate, Message, Order, Ready, Result, Wrong
+from fascicle.serving.records import PipelineFacts
 from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits
 
@@ -116,9 +117,6 @@ class ProcessWorker:
         while (message := process.receive()) is None:
             process.check()
         return message
-
-
-Worker = LocalWorker | ProcessWorker
 
 
 def _do_orders(open_work: OpenWork, channel: Channel) -> None:

@@ -17,21 +17,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError
 from fascicle.formats.exclusions import PROTECTED, Exclusion, read_exclusions, reasons_of
 from fascicle.settings.recipes.corpora import CorpusSettings
-from fascicle.training.corpus import read_part
 
 _AGAIN = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
-
-
-def training_documents(corpus: CorpusSettings) -> list[Document]:
-    """Reads train without the documents of the exclusion list of the recipe.
-
-    Args:
-        corpus: where it is and how to read it.
-
-    Raises:
-        InputError: train cannot be read; and see `without_excluded`.
-    """
-    return without_excluded(read_part(corpus, "train"), corpus)[0]
 
 
 def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple[list[Document], tuple[str, ...]]:

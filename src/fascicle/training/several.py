@@ -21,7 +21,15 @@ from fascicle.formats.requests import resolved
 from fascicle.formats.weak_labels import Header, read_header, read_labels
 from fascicle.settings.recipes.corpora import PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import Chosen, check_labels, check_merged, choose_types, read_with, reading_of_part
+from fascicle.training.corpus import (
+    Chosen,
+    CorpusPart,
+    check_labels,
+    check_merged,
+    choose_types,
+    read_with,
+    reading_of_part,
+)
 from fascicle.training.exclusion import check_used, without_listed
 from fascicle.training.labelling import SoftTags, soft_tags, taught
 
@@ -47,38 +55,6 @@ def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
             f"types are {', '.join(map(repr, header.types))}, so correct it or parts.{name}.types.rename"
         )
     return kept
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorpusPart:
-    """Corpus of a recipe with several corpora.
-
-    Attributes:
-        name: in the recipe.
-        annotates: types that are known in its text.
-        weight: see ``PartSettings``.
-        train: documents to train on; their ids begin with the name of the part, as those of ``dev``.
-        dev: documents on which the model is chosen; may be none.
-        excluded: documents of train that an exclusion list named.
-        notes: sentences on documents that were left out.
-        soft: id of a document of train -> tag probabilities of a teacher, where they are taught in place of gold.
-        labelled_by: name and hash of the teacher; empty for gold.
-    """
-
-    name: str
-    annotates: tuple[str, ...]
-    weight: float
-    train: list[Document]
-    dev: list[Document]
-    excluded: int
-    notes: tuple[str, ...]
-    soft: Mapping[str, SoftTags] = field(default_factory=dict)
-    labelled_by: str = ""
-
-    @property
-    def mentions(self) -> int:
-        """Number of gold mentions of train."""
-        return sum(len(document.layer(GOLD)) for document in self.train)
 
 
 def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:

@@ -12,8 +12,8 @@ from typing import Any
 from fascicle.core.progress import progress
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole, own_names
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -29,7 +30,7 @@ from fascicle.pipeline.running.records import (
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
-SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.shard_worker.SavedResults` begin
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.folder.SavedResults` begin
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
@@ -241,3 +242,60 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
             "another folder",
             file=folder,
         )
+
+
+_EVERY: Final = 32  # documents in a file of what is saved
+_WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller shard has no such files
+
+
+class SavedResults:
+    """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
+
+    They hold the results of the steps, so the part has the same bytes with and without them.
+    """
+
+    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
+        """Reads nothing yet.
+
+        Args:
+            folder: of the run.
+            shard: that is done.
+            manifest: of the run; what a shard of the same name has by another pipeline does not count.
+        """
+        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
+        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        self._folder, self._is_worth = folder, shard.count > _WORTH
+        self._files, self._lines = 0, list[bytes]()
+        self._since = time.monotonic()
+
+    def documents(self) -> dict[str, Document]:
+        """Returns the documents that an earlier, killed attempt has finished, by id."""
+        found: dict[str, Document] = {}
+        while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
+            digest, _, lines = content.partition(b"\n")
+            if digest != _digest(lines):
+                break  # the power failed; the next file takes its name
+            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
+            self._files += 1
+        return found
+
+    def add(self, document: Document) -> None:
+        """Saves a document, at the latest together with some later ones."""
+        if not self._is_worth:
+            return
+        self._lines.append(codec.encode(document) + b"\n")
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
+            content = b"".join(self._lines)
+            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
+                stream.write(_digest(content) + b"\n" + content)
+            self._files += 1
+            self._lines.clear()
+            self._since = time.monotonic()
+
+    def remove(self) -> None:
+        """Removes the saved results, when the shard has its marker."""
+        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

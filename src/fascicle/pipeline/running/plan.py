@@ -17,9 +17,9 @@ from fascicle.core.document import Document
 from fascicle.core.files.remote import fetched, is_url, state_of_url
 from fascicle.core.files.source import STDIN, Source
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.files import Seen, named_again, version_of
+from fascicle.formats.files import Seen, version_of
 from fascicle.formats.report import FailedDocuments, ReadReport
-from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
+from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.formats.sources import state_of
 from fascicle.pipeline.running.folder import HISTORY, UNREAD, RunFolder
 from fascicle.pipeline.running.records import (
@@ -31,7 +31,6 @@ from fascicle.pipeline.running.records import (
     Piece,
     Quarantined,
     Shard,
-    sha256_of,
 )
 from fascicle.settings.pipeline import Shards
 
@@ -243,63 +242,6 @@ class _Building:
         self._before += self.count
         self._begin()
         return shard
-
-
-class ShardReader:
-    """Reads the documents of shards; consecutive shards of one input are read in one pass."""
-
-    def __init__(self, reading: ReadRequest) -> None:
-        """Takes how inputs are read; opens nothing yet."""
-        self._reading = reading
-        self._input, self._at = "", 0
-        self._documents: Iterator[Document] = iter(())
-        self._error: Exception | None = None
-
-    def read(self, shard: Shard) -> list[Document]:
-        """Returns the documents of a shard.
-
-        Raises:
-            InputError: they are not those that the run was planned with.
-        """
-        documents = [document for piece in shard.pieces for document in self._piece(piece)]
-        for place, identifier in shard.renamed.items():
-            at = int(place)
-            if at < len(documents) and documents[at].id != identifier:
-                documents[at] = _named(documents[at], identifier)
-        if sha256_of(documents) != shard.sha256:
-            names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
-            why = f" ({self._error})" if self._error else ""
-            raise InputError(
-                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
-                "or begin anew in another folder"
-            )
-        return shard.kept(documents)
-
-    def _piece(self, piece: Piece) -> list[Document]:
-        if self._input != piece.input or self._at > piece.first:
-            self._input, self._at = piece.input, 0
-            self._documents = self._readable(piece.input)
-        for _ in islice(self._documents, piece.first - self._at):
-            pass
-        found = list(islice(self._documents, piece.count))
-        self._at = piece.first + len(found)
-        return found
-
-    def _readable(self, path: str) -> Iterator[Document]:
-        self._error = None
-        with fetched(path) as near:
-            try:
-                report = ReadReport(aside=FailedDocuments(keep_going=True))
-                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
-            except (InputError, OSError) as error:
-                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
-
-
-def _named(document: Document, identifier: str) -> Document:
-    """Returns a document under its planned id, which is unique in its file and among all files."""
-    for mark in identifier.removeprefix(document.id).split("#")[1:]:
-        document = named_again(document, f"{document.id}#{mark}")
-    return document
 
 
 def states_of_inputs(paths: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ import msgspec
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
 from fascicle.pipeline.running.plan import extended, states_of_inputs
 from fascicle.pipeline.running.records import Done, Manifest, Shard, check_path
@@ -25,7 +25,6 @@ from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.version import VERSION
 
-OpenPipeline = Callable[[], Pipeline]
 _INPUTS: Final = "set of inputs"
 
 
