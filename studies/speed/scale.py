@@ -41,7 +41,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.run import Run
-from fascicle.pipeline.workers.child import own_mebibytes
+from fascicle.pipeline.workers import own_mebibytes
 from studies.common import result, write_result
 from studies.speed.killed_runs import children
 from studies.speed.runs import slope, texts

@@ -17,7 +17,7 @@ from tests.support.linking import build_pack, corpus, document
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, PackError, UsageError
 from fascicle.linking import encoding, finding
-from fascicle.linking.decision import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.linking.dense import GRAPH, MANIFEST, TOKENIZER, VECTORS, DenseIndex, DenseSettings, check_size, planned
 from fascicle.linking.encoding import WIDEST, NameEncoder, largest
 from fascicle.linking.features import OF_DENSE

@@ -13,7 +13,7 @@ from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus,
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
-from fascicle.linking.decision import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.linking.features import FEATURES, Species, likely
 from fascicle.linking.fitting import FitSettings, Fitted, fit_linker, fit_rankers, teach
 from fascicle.linking.folder import LINKER, Ranker, inputs_of, read_linker, write_linker

@@ -28,8 +28,8 @@ from fascicle.settings.heads import (
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import Entry
+from fascicle.terms.dictionary import Entry
+from fascicle.terms.matcher import Matcher
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from standing import TOKEN, Poison, Standing, standing
 
 from fascicle.serving.app import ROUTES, app_of
-from fascicle.settings.project import Project
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import Project, ServeSettings
 
 schemathesis = pytest.importorskip("schemathesis")
 pytestmark = pytest.mark.loopback

@@ -13,10 +13,10 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import OutputError
 from fascicle.formats.files import read
-from fascicle.serving.job import do_job
 from fascicle.serving.jobs import Job, Jobs
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.server import PipelineOpener
+from fascicle.serving.worker import do_job
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts two processes

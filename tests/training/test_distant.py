@@ -21,8 +21,8 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
-from fascicle.terms.matching.matcher import PHRASES, Matcher, read_dictionary
-from fascicle.terms.matching.names import RULES, Entry
+from fascicle.terms.dictionary import RULES, Entry
+from fascicle.terms.matcher import PHRASES, Matcher, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.training.corpus import Parts
 from fascicle.training.labelling import (

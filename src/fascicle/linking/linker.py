@@ -23,8 +23,7 @@ from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, told
-from fascicle.linking.candidates import TIERS, Candidates, cut
-from fascicle.linking.decision import Candidate, Decision, distinct, link_to, nil_link
+from fascicle.linking.candidates import TIERS, Candidate, Candidates, Decision, cut, distinct, link_to, nil_link
 from fascicle.linking.features import FeatureExtractor, of_dense
 from fascicle.linking.finding import Finder
 from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker

@@ -15,7 +15,7 @@ from msgspec import Meta
 from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
 from fascicle.errors import UsageError
-from fascicle.linking.decision import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.linking.gold import types_of

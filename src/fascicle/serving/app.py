@@ -30,7 +30,6 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.asked import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, Log
-from fascicle.serving.job import do_job
 from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, answer_of, problem_of
@@ -38,7 +37,7 @@ from fascicle.serving.records import Problem
 from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, review, state
 from fascicle.serving.service import Service
 from fascicle.serving.work import FileWork, PipelineWork, open_work
-from fascicle.serving.worker import LocalWorker, ProcessWorker
+from fascicle.serving.worker import LocalWorker, ProcessWorker, do_job
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import NamedToken, ServeSettings
 from fascicle.version import VERSION

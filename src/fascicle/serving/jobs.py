@@ -22,10 +22,9 @@ import msgspec
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
-from fascicle.pipeline.workers.child import Channel
-from fascicle.pipeline.workers.process import Process, WorkerEndedError
+from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
+from fascicle.serving.asked import suffix_of, writable
 from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
-from fascicle.serving.naming import suffix_of, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings

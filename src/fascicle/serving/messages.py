@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.linking.decision import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.workers.child import Failed, Working
+from fascicle.pipeline.workers import Failed, Working
 from fascicle.serving.records import PipelineFacts
 from fascicle.settings.pipeline import Limits
 

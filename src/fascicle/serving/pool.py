@@ -19,8 +19,7 @@ import msgspec
 
 from fascicle.errors import FascicleError
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.workers.child import WorkersError
-from fascicle.pipeline.workers.process import WorkerEndedError
+from fascicle.pipeline.workers import WorkerEndedError, WorkersError
 from fascicle.serving import messages
 from fascicle.serving.messages import (
     Annotate,

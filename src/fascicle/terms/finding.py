@@ -16,12 +16,11 @@ from fascicle.core.mention import Mention
 from fascicle.core.stream import portions
 from fascicle.errors import UsageError
 from fascicle.settings.folders.described import file_sha256
-from fascicle.settings.inputs import PACK_RULE
-from fascicle.settings.recognition import Case, Overlaps, RecognitionSettings
+from fascicle.settings.inputs import PACK_RULE, Case, Overlaps, RecognitionSettings
+from fascicle.terms.dictionary import OWN
 from fascicle.terms.keys.characters import fits
 from fascicle.terms.keys.key import NORMALISER, key
-from fascicle.terms.matching.matcher import Matcher, typed_names
-from fascicle.terms.matching.names import OWN
+from fascicle.terms.matcher import Matcher, typed_names
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.carried import AnyPack
 from fascicle.terms.pack.pack import Pack

@@ -18,7 +18,7 @@ from fascicle.loading import DEFAULT_MODEL, given_out, load, load_whole, own_nam
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
-from fascicle.settings.recognition import Case, RecognitionSettings
+from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.text.annotator import Annotator
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally

@@ -16,7 +16,7 @@ from fascicle.core.stream import portions
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import STDOUT, write_documents
-from fascicle.linking.decision import Candidate, Decision
+from fascicle.linking.candidates import Candidate, Decision
 from fascicle.linking.opening import Linking, Places, find, unlinked
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.verbs import shared

@@ -23,7 +23,7 @@ from fascicle.formats.requests import ReadRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.verbs.options import Declared, FormatNames, StoreOnce, called, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")

@@ -17,8 +17,7 @@ from fascicle.formats.files import read
 from fascicle.serving.app import service_of
 from fascicle.serving.curation import rows
 from fascicle.serving.server import PipelineOpener
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken, Role, ServeSettings, hash_of
+from fascicle.settings.serving import NamedToken, Project, Role, ServeSettings, hash_of
 from fascicle.verbs.agreement import agree_all
 
 pytestmark = pytest.mark.loopback

@@ -13,7 +13,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.tree import is_unicode
 from fascicle.errors import UsageError
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.version import VERSION
 
 SCHEMA: Final = 1

@@ -39,7 +39,7 @@ from fascicle.pipeline.running.records import (
     most,
     sha256_of,
 )
-from fascicle.pipeline.workers.child import Channel, Ready, Working, peak_bytes
+from fascicle.pipeline.workers import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps

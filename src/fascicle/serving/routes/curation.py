@@ -12,11 +12,10 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.serving.asked import check_names, json_of, save, value_of
+from fascicle.serving.asked import check_names, json_of, plain_name, save, suffix_of, value_of, writable
 from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document
-from fascicle.serving.curation.importing import Imported, take
+from fascicle.serving.curation.exchange import Imported, rules_table, take
 from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, page_of
-from fascicle.serving.curation.pack_rules import rules_table
 from fascicle.serving.curation.store import (
     GivenStep,
     Kept,
@@ -27,13 +26,21 @@ from fascicle.serving.curation.store import (
     whole,
 )
 from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, version_of
-from fascicle.serving.endpoint import ANY, Endpoint, Query, done, json_answer, needed
-from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
-from fascicle.serving.naming import plain_name, suffix_of, writable
+from fascicle.serving.endpoint import (
+    ANY,
+    Endpoint,
+    Query,
+    done,
+    file_answer,
+    folder_for_files,
+    json_answer,
+    needed,
+    read_file,
+    write_file,
+)
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
 What = Literal["gold", "rules", "tasks"]
 

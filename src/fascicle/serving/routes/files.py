@@ -10,10 +10,8 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.asked import check_names, json_of, save
-from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
-from fascicle.serving.naming import plain_name, readable, suffix_of, writable
+from fascicle.serving.asked import check_names, json_of, plain_name, readable, save, suffix_of, writable
+from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query, file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
 from fascicle.serving.service import Service

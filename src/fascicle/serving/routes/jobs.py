@@ -9,10 +9,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from fascicle.serving.asked import check_names, save
+from fascicle.serving.asked import check_names, plain_name, readable, save, writable
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
 from fascicle.serving.jobs import Job, JobList
-from fascicle.serving.naming import plain_name, readable, writable
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 

@@ -16,8 +16,7 @@ from starlette.responses import Response
 from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
 from fascicle.serving.asked import check_names, json_of, value_of
-from fascicle.serving.endpoint import JSON, Endpoint, Query
-from fascicle.serving.files import write_file
+from fascicle.serving.endpoint import JSON, Endpoint, Query, write_file
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import KazuAnnotations, KazuDocument

@@ -19,8 +19,7 @@ from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
 from fascicle.serving.endpoint import Endpoint, Query, done, json_answer, needed
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,11 +34,11 @@ from fascicle.training.distil.pupil import LAYERS, Pair, Student
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
-from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import RawSet, read_windows
 from fascicle.training.recogniser.data import training_set
 from fascicle.training.recogniser.parts import read_data
+from fascicle.training.several import without_excluded
 from fascicle.version import VERSION
 
 

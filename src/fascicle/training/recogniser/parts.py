@@ -11,15 +11,14 @@ from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.terms.matching.matcher import Matcher
+from fascicle.terms.matcher import Matcher
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
 from fascicle.training.corpus import Part, Parts, _mentions, check_labels, read_chosen, read_part
-from fascicle.training.exclusion import without_excluded
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
-from fascicle.training.several import read_all, without_score
+from fascicle.training.several import read_all, without_excluded, without_score
 
 _SHOWN = 3  # types in a message
 

@@ -30,7 +30,7 @@ from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION
