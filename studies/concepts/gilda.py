@@ -13,7 +13,7 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.abbreviations.resolving import Pairs
+from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import concepts_of

@@ -22,7 +22,7 @@ from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
-from fascicle.terms.abbreviations.resolving import Pairs
+from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import spread
 from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.linking.asking import LookupString, Query, query_of, question_of_pair, readings
-from fascicle.terms.abbreviations.resolving import Pairs
+from fascicle.terms.abbreviations.pairs import Pairs
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Fragments, Mention
-from fascicle.terms.abbreviations.resolving import Pair, Pairs, is_distinctive
+from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 from fascicle.terms.keys.key import key
 
 Way = Literal["own", "long", "short", "bare", "part", "shorter"]

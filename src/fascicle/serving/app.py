@@ -34,7 +34,7 @@ from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, answer_of, problem_of
 from fascicle.serving.records import Problem
-from fascicle.serving.routes import annotate, concepts, curation, files, jobs, kazu, review, state
+from fascicle.serving.routes import annotate, concepts, curation, files, kazu, review, state
 from fascicle.serving.service import Service
 from fascicle.serving.work import FileWork, PipelineWork, open_work
 from fascicle.serving.worker import LocalWorker, ProcessWorker, do_job
@@ -47,7 +47,7 @@ ROUTES: Final[tuple[Endpoint, ...]] = (
     *annotate.ROUTES,
     *files.ROUTES,
     *concepts.ROUTES,
-    *jobs.ROUTES,
+    *files.JOB_ROUTES,
     *curation.ROUTES,
     *review.ROUTES,
     *kazu.ROUTES,

@@ -19,7 +19,7 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.settings.inputs import Hyphens, RecognitionSettings
 from fascicle.terms.abbreviations.forms import can_be_short
-from fascicle.terms.abbreviations.resolving import Pairs, is_distinctive
+from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import fits, folded
 from fascicle.terms.keys.key import TokenArrays, TokenReader, key
 from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved

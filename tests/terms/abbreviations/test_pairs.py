@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Abbreviation, Document
-from fascicle.terms.abbreviations.resolving import Pair, Pairs, is_distinctive
+from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 
 TEXT = (
     "Mitral stenosis (MS) is rare. Androgen receptors (ARs) bind. The MS and the AR of multiple sclerosis (MS) are "

@@ -1,138 +1,25 @@
-"""Abbreviations of a document: which mentions are forms of a defined pair, and the step that uses them.
+"""Abbreviation step: adds, retypes or drops mentions by the short forms and long forms of a document.
 
-A pair is a long form with its short forms, which mean one thing. The step adds, retypes or drops mentions by them. Its
-rules are selected on development documents; no rule at all is one of the choices.
+Its rules are selected on development documents; no rule at all is one of the choices.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
-from fascicle.core.document import Abbreviation, Document, Event, Patch, canonical
+from fascicle.core.document import Document, Event, Patch, canonical
 from fascicle.core.mention import Mention, Span
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
 from fascicle.terms.abbreviations.finder import abbreviations_of
-from fascicle.terms.keys.key import key
 from fascicle.text.characters import occurrences
-
-_MOST: Final = 20  # short forms of a long one; a text that defines more cannot make each mention slow
-_CLOSING: Final = ")]}"
-_TELLING: Final = 5  # letters and digits of a short form that is hardly short for anything else
-_TELLING_WITH_DIGIT: Final = 4
-
-
-class Pair(NamedTuple):
-    """Long form with its short forms.
-
-    Attributes:
-        long: the words of the long form, as in its first definition.
-        shorts: short forms, in the order of their definitions.
-    """
-
-    long: str
-    shorts: tuple[str, ...]
-
-
-class _Definition(NamedTuple):
-    begins: int
-    short: str
-    long: str
-
-
-class Pairs:
-    """Abbreviation pairs that a document states, or else those that its text defines.
-
-    Of several long forms of a short one, that of the last definition before a place counts there. A long form that is
-    itself a short one is replaced by the long form of that. A mention is a form only as a whole: one that has a form
-    among other words keeps its own words.
-    """
-
-    def __init__(self, document: Document, *, at: Collection[int] | None = None) -> None:
-        """Reads the definitions; see `find_abbreviations`."""
-        self._text = document.text
-        self._of_short: dict[str, list[_Definition]] = defaultdict(list)
-        longs: dict[str, str] = {}
-        self._places: dict[Span, tuple[str, int]] = {}  # of the forms in definitions: key of the pair, and its start
-        told = [(one, places) for places in abbreviations_of(document, at=at) if (one := self._read(places))]
-        told.sort(key=lambda pair: (pair[0].begins, pair[1]))
-        for one, _ in told:
-            self._of_short[_singular(one.short)].append(one)
-        shorts: dict[str, dict[str, None]] = defaultdict(dict)
-        for one, (short, long) in told:
-            name = self._root(one)
-            simple = key(name, 1)
-            shorts[simple][one.short] = None
-            longs.setdefault(simple, name)
-            for place in (short, long, self._whole(short, long)):
-                self._places.setdefault(place, (simple, long[0]))
-        self._pairs = {simple: Pair(long, tuple(shorts[simple])[:_MOST]) for simple, long in longs.items()}
-        self._lengths = frozenset(map(len, self._pairs))  # of keys; that of an ASCII name is as long as the name
-
-    def __len__(self) -> int:
-        """Returns the number of pairs."""
-        return len(self._pairs)
-
-    def of(self, surface: str, *spans: Span) -> tuple[Pair | None, int]:
-        """Returns the pair of which a mention is a form, if any, and the place where the context of the mention is.
-
-        The forms of one definition are at one place.
-
-        Args:
-            surface: the words of the mention, with a blank between two of them.
-            spans: of the mention, in the order of the text.
-        """
-        start = spans[0][0]
-        if len(spans) == 1 and (found := self._places.get(spans[0])):
-            return self._pairs[found[0]], found[1]
-        if several := self._of_short.get(_singular(surface) if surface[-1:] == "s" else surface):
-            return self._pairs[key(self._root(_last(several, start)), 1)], start
-        if surface.isascii() and len(surface) not in self._lengths:
-            return None, start
-        return self._pairs.get(key(surface, 1)), start
-
-    def _read(self, places: Abbreviation) -> _Definition | None:
-        short, long = (" ".join(self._text[start:end].split()) for start, end in places)
-        return _Definition(min(start for start, _ in places), short, long) if short and long else None
-
-    def _root(self, definition: _Definition) -> str:
-        """Returns the long form that is no short form itself; each step leads to a longer one, so the loop ends."""
-        found = definition.long
-        while several := self._of_short.get(_singular(found)):
-            above = _last(several, definition.begins).long
-            if (len(above), above) <= (len(found), found):
-                break
-            found = above
-        return found
-
-    def _whole(self, short: Span, long: Span) -> Span:
-        """Returns both forms of a definition with the bracket of the second one."""
-        end = max(short[1], long[1])
-        return min(short[0], long[0]), end + (self._text[end : end + 1] in _CLOSING)
-
-
-def is_distinctive(short: str) -> bool:
-    """True if a short form is rarely ambiguous: it has five letters or digits, or four with a digit."""
-    solid = [one for one in short if one.isalnum()]
-    return len(solid) >= (_TELLING_WITH_DIGIT if any(map(str.isdigit, solid)) else _TELLING)
-
-
-def _singular(short: str) -> str:
-    """Returns a short form without the ``s`` of a plural, as ``AR`` of ``ARs``."""
-    return short[:-1] if len(short) > 2 and short[-1] == "s" and not short[-2].islower() else short
-
-
-def _last(several: Sequence[_Definition], place: int) -> _Definition:
-    """Returns the last definition that begins at or before a place, or else the first one."""
-    return several[max(0, bisect_right(several, place, key=lambda one: one.begins) - 1)]
-
 
 STEP: Final = "abbreviations"
 Types = frozenset[str]

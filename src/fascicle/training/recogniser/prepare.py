@@ -17,7 +17,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel, build_model
-from fascicle.runtime.inputs import columns_of, finder_of
+from fascicle.runtime.inputs import columns_of
 from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import WIDEST, AnyHead
@@ -25,6 +25,7 @@ from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, Dictio
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
+from fascicle.terms.finding import finder_of
 from fascicle.terms.matcher import DictionaryReport, Matcher, WordReader, packed_copy, typed_names
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
