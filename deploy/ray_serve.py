@@ -80,8 +80,7 @@ def application(args: dict[str, str]) -> Application:
     def build() -> Starlette:  # in each replica
         from starlette.routing import Route
 
-        from fascicle.serving.app import create_app
-        from fascicle.serving.routes.table import ROUTES
+        from fascicle.serving.app import ROUTES, create_app
         from fascicle.serving.server import openings
         from fascicle.settings.serving import ServeSettings
         from fascicle.verbs.serve import read_token

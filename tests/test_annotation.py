@@ -15,8 +15,7 @@ from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import InputError
 from fascicle.formats import read, write
 from fascicle.formats.account import Account
-from fascicle.formats.outputs import write_documents
-from fascicle.formats.requests import WriteRequest
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.text.annotator import Annotator
 
 

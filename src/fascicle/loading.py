@@ -24,9 +24,9 @@ from fascicle.settings.folders.best import described_by, is_checkpoint, model_fo
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
+from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
 from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
-from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
 def with_variants(predictor: Annotator, keep: Keep | None = None) -> Annotator:
     """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
     from fascicle.runtime.wrapped import Beside, all_of
-    from fascicle.terms.variants.recogniser import VariantRecogniser
+    from fascicle.terms.variant_recogniser import VariantRecogniser
 
     return Beside(predictor, VariantRecogniser(), keep=keep or all_of)
 
@@ -149,7 +149,7 @@ def given_out(
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import answering
-    from fascicle.terms.variants.recogniser import TYPE
+    from fascicle.terms.variant_recogniser import TYPE
 
     beside = (TYPE,) if variants else ()
     return answering(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)

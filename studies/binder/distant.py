@@ -24,8 +24,8 @@ from fascicle.core.patches import apply
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
-from fascicle.terms.matching.matcher import PHRASES, SOURCE, Matcher, read_dictionary
-from fascicle.terms.matching.names import Entry
+from fascicle.terms.dictionary import Entry
+from fascicle.terms.matcher import PHRASES, SOURCE, Matcher, read_dictionary
 from fascicle.text.segment import RULES_1
 from studies.common import row, write_result
 

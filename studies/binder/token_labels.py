@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.formats import read
-from fascicle.terms.matching.matcher import read_dictionary
+from fascicle.terms.matcher import read_dictionary
 from studies.common import write_result
 
 NAME: Final = "distant-tokens"

@@ -17,8 +17,7 @@ import numpy as np
 from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 from studies.common import write_result
 from studies.concepts.neutral import Asked, answers, by_hash
 from studies.concepts.same import Same

@@ -22,7 +22,7 @@ from fascicle.core.patches import apply
 from fascicle.linking.opening import find
 from fascicle.loading import load
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from studies.common import result, write_result
 from studies.concepts.corpora import SOURCES, documents
 from studies.concepts.mentions import MODELS, found

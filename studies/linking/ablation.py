@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import Document
-from fascicle.evaluation.links.scores import LinkCase, link_difference, link_intervals, score_links
+from fascicle.evaluation.link_scores import LinkCase, link_difference, link_intervals, score_links
 from fascicle.linking.features import FEATURES
 from fascicle.linking.fitting import FitSettings, TrainingData, fit_rankers, teach
 from fascicle.linking.index import NameIndex

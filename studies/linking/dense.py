@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import Document
-from fascicle.evaluation.links.report import LinkSystem
+from fascicle.evaluation.link_report import LinkSystem
 from fascicle.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, planned
 from fascicle.linking.encoding import NameEncoder, largest
 from fascicle.linking.fitting import fit_linker

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.evaluation.links.report import LinkSystem, links_report
+from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.linking.fitting import Fitted, fit_linker
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker

@@ -14,12 +14,12 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
-from fascicle.evaluation.links.report import LinkSystem
+from fascicle.evaluation.link_report import LinkSystem
 from fascicle.linking.fitting import fit_linker
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.loading import load
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, concepts_of
 from studies.linking.corpora import documents

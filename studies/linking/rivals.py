@@ -18,14 +18,13 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.evaluation.links.report import LinkSystem
-from fascicle.evaluation.links.scores import LinkCase
+from fascicle.evaluation.link_report import LinkSystem
+from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import spread
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import Reference, linked
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from fascicle.evaluation.links.scores import ALONE
+from fascicle.evaluation.link_scores import ALONE
 from fascicle.training.experiments.results import read_result
 from studies.linking.ablation import GROUPS, SOURCES
 from studies.tables.grids import NOT_RUN, markdown

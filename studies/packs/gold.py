@@ -15,7 +15,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.formats.files import read
-from fascicle.terms.sources.curies import curie
+from fascicle.terms.terms import curie
 
 Part = Literal["dev", "test"]
 CraftPart = Literal["train", "dev", "test"]

@@ -49,7 +49,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 from studies.common import paired, write_result

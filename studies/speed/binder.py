@@ -45,9 +45,10 @@ from fascicle.models.model import TorchScorer, basis_of, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import Parts
 from fascicle.training.engine.loop import StepDone, precision_on
 from fascicle.training.experiments.grid import Grid, read_grid
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from studies.common import GRIDS, write_result
 from studies.speed.bundle import Pupil, pupil, ratio
 from studies.speed.heads import BASE, Times, gold_mentions, proposed, take_turns

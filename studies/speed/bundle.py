@@ -43,9 +43,10 @@ from fascicle.models.model import TorchScorer, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import Parts
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.experiments.grid import Grid, read_grid
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
 from studies.bundling.study_tables import GOALS
 from studies.common import GRIDS, write_result

@@ -34,8 +34,8 @@ import fascicle.pipeline.runner as applying
 import fascicle.pipeline.running.run as running
 import fascicle.runtime.answer as answering
 import fascicle.runtime.predictor as predicting
-from fascicle.pipeline.running.plan import Shard
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.loading import PipelineOpener
+from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
 from studies.common import MODELS, write_result
@@ -162,7 +162,8 @@ def measured(path: Path, model: str) -> dict[str, Any]:
         pipeline = Path(folder) / "pipeline.toml"
         pipeline.write_text(PIPELINE.format(model=model, shard=2_000), encoding="utf-8")
         with watched(clock), clock.stage(OTHERS):
-            totals = Run.of([str(path)], str(pipeline), str(Path(folder) / "out"), pool=_Here).do()
+            opener = PipelineOpener(given=str(pipeline))
+            totals = Run.of([str(path)], opener, str(Path(folder) / "out"), pool=_Here).do()
         parts = sorted((Path(folder) / "out").glob("part-*"))
         size = sum(part.stat().st_size for part in parts)
     return {

@@ -50,9 +50,9 @@ from fascicle.models.model import TorchScorer, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import read_part
+from fascicle.training.corpus import Parts, read_part
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from studies.common import write_result
 

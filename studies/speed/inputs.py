@@ -34,9 +34,9 @@ from fascicle.models.export.folders import export_model
 from fascicle.models.model import save_model
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import read_part
+from fascicle.training.corpus import Parts, read_part
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 from studies.common import write_result
 from studies.speed.bundle import ratio

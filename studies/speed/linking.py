@@ -43,7 +43,7 @@ from fascicle.formats.files import read
 from fascicle.linking.finding import Found
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser

@@ -31,7 +31,7 @@ from fascicle.core.document import Document
 from fascicle.core.session import load_onnxruntime
 from fascicle.loading import load_single
 from fascicle.models.export.graph import export_onnx
-from fascicle.pipeline.workers.child import peak_bytes
+from fascicle.pipeline.workers import peak_bytes
 from studies.common import write_result
 from studies.speed.gpu import abstracts
 from studies.speed.roofline import sentences

@@ -31,7 +31,7 @@ import numpy as np
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
-from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.loading import PipelineOpener, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.run import Progress, Run
 from fascicle.pipeline.running.supervisor import Supervisor
@@ -113,7 +113,8 @@ def prepare(place: Path, count: int, *, model: bool = False, shard: int = 100) -
 
 def memory(place: Path, count: int) -> dict[str, Any]:
     """MiB of the worker and of the run against documents done, after the first fifth; one worker that never ends."""
-    run = Run.of([str(place / "in.jsonl")], prepare(place, count, shard=max(count // 1_000, 1)), str(place / "out"))
+    opener = PipelineOpener(given=prepare(place, count, shard=max(count // 1_000, 1)))
+    run = Run.of([str(place / "in.jsonl")], opener, str(place / "out"))
     crew: list[Supervisor] = []
     samples: list[tuple[int, float, float]] = []
 
@@ -188,12 +189,12 @@ def slope(at: Sequence[float], values: Sequence[float]) -> dict[str, float]:
 
 def workers(place: Path, count: int, *, repeats: int, model: bool) -> dict[str, Any]:
     """Seconds of whole runs with one and with two workers, in turns."""
-    pipeline = prepare(place, count, model=model, shard=max(count // 40, 1))
+    opener = PipelineOpener(given=prepare(place, count, model=model, shard=max(count // 40, 1)))
     seconds: dict[int, list[float]] = {1: [], 2: []}
     work: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(repeats):
         for number in (1, 2) if turn % 2 else (2, 1):
-            run = Run.of([str(place / "in.jsonl")], pipeline, str(place / f"out-{turn}-{number}"), workers=number)
+            run = Run.of([str(place / "in.jsonl")], opener, str(place / f"out-{turn}-{number}"), workers=number)
             started: list[float] = []
             begun = time.perf_counter()
             run.do(started=lambda _, at=started: at.append(time.perf_counter()))

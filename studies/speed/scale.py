@@ -39,8 +39,9 @@ from typing import Any
 
 from fascicle.core import codec
 from fascicle.core.document import Document
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.run import Run
-from fascicle.pipeline.workers.child import own_mebibytes
+from fascicle.pipeline.workers import own_mebibytes
 from studies.common import result, write_result
 from studies.speed.killed_runs import children
 from studies.speed.runs import slope, texts
@@ -248,11 +249,12 @@ def grown(asked: Asked, calm: Mapping[str, str]) -> dict[str, Any]:
     linear, whatever a run costs at its start.
     """
     found: dict[int, dict[str, float]] = {}
+    opener = PipelineOpener(given=str(asked.pipeline))
     for share in (8, 4, 2, 1):
         count = asked.documents // share
         path = asked.place / "some.jsonl"
         write_documents(path, range(count))
-        run = Run.of([str(path)], str(asked.pipeline), str(asked.place / f"grown-{count}"), workers=asked.workers)
+        run = Run.of([str(path)], opener, str(asked.place / f"grown-{count}"), workers=asked.workers)
         clock: list[float] = []
         last: list[float] = []
         begun, spent = time.perf_counter(), time.process_time()

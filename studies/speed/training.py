@@ -39,10 +39,11 @@ from torch import Tensor
 from fascicle.models.encoder import _place
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.corpus import Parts
 from fascicle.training.engine import loop
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from studies.common import ROOT, write_result
 from studies.speed.bundle import Pupil, pupil, ratio
 from studies.speed.heads import BASE, HEADS, Times, take_turns

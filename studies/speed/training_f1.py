@@ -26,8 +26,9 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.models.model import TorchScorer
 from fascicle.models.nn.dropout import QuickDropout
 from fascicle.runtime.predictor import ModelPredictor
+from fascicle.training.corpus import Parts
 from fascicle.training.engine import loop
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from studies.common import write_result
 from studies.speed.bundle import pupil
 from studies.speed.heads import BASE, recipe_of

@@ -10,8 +10,8 @@ import pytest
 from tests.support.linking import build_index, build_pack, corpus, document
 
 from fascicle.core.mention import Link, Mention
-from fascicle.evaluation.links.report import LinkSystem
-from fascicle.evaluation.links.scores import LinkCase
+from fascicle.evaluation.link_report import LinkSystem
+from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.dense import DenseSettings
 from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, teach
 from fascicle.linking.index import NameIndex

@@ -15,8 +15,9 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, read_manifest
+from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
 from fascicle.settings.heads import MultiLabelSettings
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.training.experiments.grid import read_grid
 from studies.common import BIOMED, GRIDS, MODELS, RESULTS, ROOT

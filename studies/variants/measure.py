@@ -25,7 +25,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap
 from fascicle.formats.files import read
-from fascicle.terms.variants.recogniser import TYPE, VariantRecogniser
+from fascicle.terms.variant_recogniser import TYPE, VariantRecogniser
 from studies.common import write_result
 
 PARTS: Mapping[str, str] = {"train": "Train.PubTator.gz", "dev": "Dev.PubTator", "test": "Test.PubTator"}

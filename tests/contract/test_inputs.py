@@ -26,8 +26,9 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import Reading
 from fascicle.text.windows import FEATURES, collate
+from fascicle.training.corpus import Parts
 from fascicle.training.engine.loop import Trainer
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
 from fascicle.training.run import run_recipe
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability
-from fascicle.evaluation.links.report import LinkSystem, links_report
-from fascicle.evaluation.links.scores import (
+from fascicle.evaluation.link_report import LinkSystem, links_report
+from fascicle.evaluation.link_scores import (
     ALONE,
     CALIBRATION,
     FIGURES,

@@ -22,10 +22,9 @@ from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.catalogue import ANNOTATED, FORMATS
 from fascicle.formats.losses import EVERYTHING, FIELDS, LOSSES, OF_WRITERS, HeldFields
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.requests import WriteRequest
 
 ODD = st.sampled_from("\t\n\r\0\ufeff\u2028\x85\x1b |;:,=+-@'\"#-") | st.sampled_from(
     ["\r\n", "'=", "--", "-DOCSTART-"]

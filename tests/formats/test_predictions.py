@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.formats.outputs import write_predictions
+from fascicle.formats.outputs import WriteRequest, write_predictions
 from fascicle.formats.predictions import Prediction, json_line, prediction_of, read, text_hash, write_tsv
-from fascicle.formats.requests import WriteRequest
 
 EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
 DOCUMENT = Document(

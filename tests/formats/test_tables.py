@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.outputs import write_documents, write_predictions
+from fascicle.formats.outputs import WriteRequest, write_documents, write_predictions
 from fascicle.formats.predictions import columns_of, prediction_of, read, write
-from fascicle.formats.requests import WriteRequest
 from fascicle.formats.tables import CSV, TSV, cells_of
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from("'=+-@\","), max_size=9)

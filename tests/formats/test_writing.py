@@ -10,9 +10,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
 from fascicle.formats import read, write
 from fascicle.formats.catalogue import ANNOTATED
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.requests import WriteRequest
 
 # For each output format a document that it cannot hold, and what in it is at fault.
 BAD = {

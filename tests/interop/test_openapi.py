@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 
 pytest.importorskip("starlette")
-from fascicle.serving.app import app_of
-from fascicle.serving.service import Service
+from fascicle.serving.app import app_of, service_of
 from fascicle.settings.serving import ServeSettings
 
 
 @pytest.fixture(scope="module")
 def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    place.write_bytes(app_of(Service({}, ServeSettings(tokens=()))).state.description)
+    place.write_bytes(app_of(service_of({}, ServeSettings(tokens=()))).state.description)
     return place
 
 

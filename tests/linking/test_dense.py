@@ -17,12 +17,13 @@ from tests.support.linking import build_pack, corpus, document
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError, PackError, UsageError
 from fascicle.linking import encoding, finding
+from fascicle.linking.candidates import Decision
 from fascicle.linking.dense import GRAPH, MANIFEST, TOKENIZER, VECTORS, DenseIndex, DenseSettings, check_size, planned
 from fascicle.linking.encoding import WIDEST, NameEncoder, largest
 from fascicle.linking.features import OF_DENSE
 from fascicle.linking.fitting import FitSettings
 from fascicle.linking.folder import Ranker
-from fascicle.linking.linker import Decision, Linker
+from fascicle.linking.linker import Linker
 from fascicle.linking.opening import find
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.linker import fit_folder

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.linking import finding
-from fascicle.linking.finding import TIERS, Finder, Found
+from fascicle.linking.candidates import TIERS
+from fascicle.linking.finding import Finder, Found
 from fascicle.linking.index import NameIndex, write_index
 from fascicle.terms.keys.key import key
 from fascicle.terms.terms import ConceptRecord, Name

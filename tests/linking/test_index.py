@@ -15,8 +15,7 @@ from fascicle.core.files.owned import file_facts
 from fascicle.errors import PackError
 from fascicle.linking.index import MANIFEST, NameIndex, type_bit, write_index
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.terms import ConceptRecord, Cross, Name
 
 RECORDS = {

@@ -13,12 +13,13 @@ from tests.support.linking import HUMAN, MOUSE, build_index, build_pack, corpus,
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
+from fascicle.linking.candidates import Decision
 from fascicle.linking.features import FEATURES, Species, likely
 from fascicle.linking.fitting import FitSettings, Fitted, fit_linker, fit_rankers, teach
 from fascicle.linking.folder import LINKER, Ranker, inputs_of, read_linker, write_linker
 from fascicle.linking.gold import Memory, as_in_pack
 from fascicle.linking.index import NameIndex
-from fascicle.linking.linker import Decision, Linker
+from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
 
 

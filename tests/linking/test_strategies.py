@@ -14,7 +14,7 @@ from tests.support.packs import REAL_PARTS, build_small
 from fascicle.core.document import Document
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.errors import RecipeError, UsageError
-from fascicle.linking.finding import TIERS
+from fascicle.linking.candidates import TIERS
 from fascicle.linking.fitting import fit_linker
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import find

@@ -45,10 +45,11 @@ from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
 from fascicle.text.windows import Window, windows_of  # noqa: E402
+from fascicle.training.corpus import Parts  # noqa: E402
 from fascicle.training.engine.events import Validated  # noqa: E402
 from fascicle.training.engine.loop import EpochDone, Trainer  # noqa: E402
 from fascicle.training.engine.optim import parameter_groups, weights_in  # noqa: E402
-from fascicle.training.recogniser.parts import Parts, read_parts  # noqa: E402
+from fascicle.training.recogniser.parts import read_parts  # noqa: E402
 from fascicle.training.recogniser.prepare import Prepared, prepare  # noqa: E402
 from fascicle.training.run import run_recipe  # noqa: E402
 

@@ -17,8 +17,8 @@ from fascicle.loading import load
 from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.places import shipped_models
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.settings.pipeline import as_toml, read_pipeline
-from fascicle.settings.recognition import RecognitionSettings
 from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.verbs.link import link
 from fascicle.verbs.linker import fit_folder

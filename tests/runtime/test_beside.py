@@ -6,7 +6,7 @@ from pathlib import Path
 
 import fascicle
 from fascicle.core.document import Document
-from fascicle.terms.variants.recogniser import VariantRecogniser
+from fascicle.terms.variant_recogniser import VariantRecogniser
 
 TEXTS = ["Aspirin helps carriers of V600E.", "", "V600E", "Aspirin."]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fascicle.core.document import Document, Mention
 from fascicle.runtime.filter import MentionFilter
-from fascicle.settings.folders.manifest import TokenizerFacts
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, FilterReading, ThresholdFacts
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch

@@ -17,7 +17,7 @@ from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.tagger import TagDecision, tag_marginals
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import (
     AnyHead,
     CrfSettings,
@@ -25,10 +25,11 @@ from fascicle.settings.heads import (
     SoftmaxSettings,
     SpanSettings,
 )
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.ensemble import EnsembleManifest
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import Entry
+from fascicle.terms.dictionary import Entry
+from fascicle.terms.matcher import Matcher
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.app import app_of
+from fascicle.serving.app import app_of, service_of
+from fascicle.serving.jobs import Served
 from fascicle.serving.service import Service
-from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
@@ -93,7 +93,7 @@ class Standing:
 
 @contextmanager
 def standing(pipelines: Mapping[str, Served], settings: ServeSettings | None = None) -> Iterator[Standing]:
-    service = Service(pipelines, settings or ServeSettings())
+    service = service_of(pipelines, settings or ServeSettings())
     service.start()
     log: list[dict[str, Any]] = []
     with socket.socket() as sock:

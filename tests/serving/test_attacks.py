@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from standing import JSON, TOKEN, Poison, Standing, standing
 
+from fascicle.serving.app import ROUTES
 from fascicle.serving.endpoint import Endpoint
-from fascicle.serving.routes.table import ROUTES
 from fascicle.settings.serving import LOCAL, ServeSettings
 
 pytestmark = pytest.mark.loopback

@@ -11,10 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from standing import TOKEN, Poison, Standing, standing
 
-from fascicle.serving.app import app_of
-from fascicle.serving.routes.table import ROUTES
-from fascicle.settings.project import Project
-from fascicle.settings.serving import ServeSettings
+from fascicle.serving.app import ROUTES, app_of
+from fascicle.settings.serving import Project, ServeSettings
 
 schemathesis = pytest.importorskip("schemathesis")
 pytestmark = pytest.mark.loopback

@@ -13,7 +13,7 @@ import pytest
 from standing import Standing, standing
 from tests.pages import blocks
 
-from fascicle.serving.routes.table import ROUTES
+from fascicle.serving.app import ROUTES
 from fascicle.serving.server import PipelineOpener
 from fascicle.settings.folders.vocabularies import demo_pipeline
 

@@ -16,6 +16,7 @@ from fascicle.formats.files import read
 from fascicle.serving.jobs import Job, Jobs
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.server import PipelineOpener
+from fascicle.serving.worker import do_job
 from fascicle.settings.serving import ServeSettings
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]  # each job starts two processes
@@ -129,7 +130,7 @@ def test_what_a_kill_leaves_of_jobs_nobody_was_told_of_is_cleared(tmp_path: Path
 
 def test_two_services_do_not_share_jobs(tmp_path: Path) -> None:
     settings = ServeSettings(jobs_folder=str(tmp_path / "jobs"))
-    first, second = Jobs({"poison": Poison()}, settings), Jobs({"poison": Poison()}, settings)
+    first, second = (Jobs({"poison": Poison()}, settings, do=do_job) for _ in range(2))
     first.start()
     with pytest.raises(OutputError, match="another service"):
         second.start()
@@ -143,7 +144,7 @@ def _receiving(jobs: Jobs, who: str = "") -> Job:
 
 
 def test_a_job_that_is_cancelled_while_its_file_comes_does_not_begin(tmp_path: Path) -> None:
-    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs_folder=str(tmp_path)))
+    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs_folder=str(tmp_path)), do=do_job)
     jobs.start()
     try:
         cancelled, removed = _receiving(jobs), _receiving(jobs)
@@ -160,7 +161,7 @@ def test_a_job_that_is_cancelled_while_its_file_comes_does_not_begin(tmp_path: P
 
 
 def test_jobs_of_one_token_put_none_of_another_away() -> None:
-    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs=1))
+    jobs = Jobs({"poison": Poison()}, ServeSettings(jobs=1), do=do_job)
     jobs.start()
     try:
         first = _receiving(jobs, "Ada")

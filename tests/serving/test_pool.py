@@ -20,13 +20,13 @@ from standing import Poison
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import FascicleError
-from fascicle.pipeline.workers.child import Working
-from fascicle.pipeline.workers.process import WorkerEndedError
+from fascicle.pipeline.workers import WorkerEndedError, Working
 from fascicle.serving import messages
-from fascicle.serving.messages import Annotate, Answer, Answered, Options, PipelineFacts
-from fascicle.serving.pool import ClosedError, FullError, Pool, Task
+from fascicle.serving.messages import Annotate, Answer, Answered, Options
+from fascicle.serving.pool import ClosedError, FullError, Pool, Task, Worker
+from fascicle.serving.records import PipelineFacts
 from fascicle.serving.work import PipelineWork, open_work
-from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
+from fascicle.serving.worker import LocalWorker, ProcessWorker
 
 
 class Scripted(LocalWorker):

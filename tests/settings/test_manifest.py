@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import SoftmaxSettings
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 
 

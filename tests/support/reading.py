@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fascicle.core.mention import Span
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts
+from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import AnyHead
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
 from fascicle.text.windows import Window

@@ -14,7 +14,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.finding import CombinedFinder, PackFinder
 from fascicle.terms.pack.carried import PARTS, CarriedPack, carried_files, carried_size

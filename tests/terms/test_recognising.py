@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import LINKED, Document, Event, linked_by
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import UsageError
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.scanning.building import build_table

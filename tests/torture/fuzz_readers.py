@@ -67,7 +67,7 @@ from fascicle.formats.exclusions import read_exclusions, write_exclusions
 from fascicle.formats.jats import JatsOptions
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.text_tables import TextTableOptions
-from fascicle.terms.matching.matcher import TsvOptions, read_dictionary
+from fascicle.terms.matcher import TsvOptions, read_dictionary
 from fascicle.text.vectors import read_vectors, write_vectors
 
 SECONDS: Final = 20  # for one file

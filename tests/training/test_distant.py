@@ -21,9 +21,10 @@ from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import DistantSettings, Recipe
-from fascicle.terms.matching.matcher import PHRASES, Matcher, read_dictionary
-from fascicle.terms.matching.names import RULES, Entry
+from fascicle.terms.dictionary import RULES, Entry
+from fascicle.terms.matcher import PHRASES, Matcher, read_dictionary
 from fascicle.terms.overlaps import Match
+from fascicle.training.corpus import Parts
 from fascicle.training.labelling import (
     LABELS,
     UNKNOWN,
@@ -33,7 +34,6 @@ from fascicle.training.labelling import (
     unknown_ranges,
     weak_labels,
 )
-from fascicle.training.recogniser.parts import Parts
 from fascicle.training.recogniser.prepare import prepare
 from fascicle.verbs.tasks.index_build import build_pack
 

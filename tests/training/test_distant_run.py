@@ -22,13 +22,13 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import CrfTagger
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.training.corpus import read_part
+from fascicle.training.corpus import Parts, read_part
 from fascicle.training.engine.events import Note, Validated
 from fascicle.training.experiments.grid import read_grid
 from fascicle.training.experiments.queue import examine
 from fascicle.training.experiments.results import result_of
 from fascicle.training.labelling import unknown_ranges, weak_labels
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
 

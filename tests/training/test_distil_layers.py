@@ -25,11 +25,11 @@ from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, Teache
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of
-from fascicle.training.distil.run import LayersFinished, prepare_distil
+from fascicle.training.distil.run import LayersFinished
 from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
-from fascicle.training.run import run_recipe
+from fascicle.training.run import prepare_distil, run_recipe
 from fascicle.training.starting import open_encoder
 
 Make = Callable[..., DistilRecipe]

@@ -25,10 +25,9 @@ from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
 from fascicle.training.distil.prediction import FILE, AnswerLabels, answers_of
-from fascicle.training.distil.run import prepare_distil
 from fascicle.training.engine.events import Finished, Validated
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.run import run_recipe
+from fascicle.training.run import prepare_distil, run_recipe
 from fascicle.verbs.ensemble import ensemble
 
 Make = Callable[..., DistilRecipe]

@@ -24,11 +24,11 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
-from fascicle.training.exclusion import training_documents, without_excluded
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.labelling import weak_labels
-from fascicle.training.recogniser.parts import read_parts
+from fascicle.training.recogniser.parts import read_parts, training_documents
 from fascicle.training.run import run_recipe
+from fascicle.training.several import without_excluded
 
 COPIED = "the doctor gave the patient with chronic pain some aspirin ."
 TEXTS = {"a": COPIED, "b": "no fever and no pain .", "c": "caffeine and aspirin in the patient ."}

@@ -25,8 +25,9 @@ from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.runtime.decoding.selection import calibrated, thresholds
 from fascicle.settings.decision import Calibration, TemperatureCurve
-from fascicle.settings.folders.manifest import Decision, Manifest, TokenizerFacts, check_open_types, read_manifest
+from fascicle.settings.folders.manifest import Decision, Manifest, check_open_types, read_manifest
 from fascicle.settings.heads import BinderSettings
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 
 Cli = Callable[..., Any]

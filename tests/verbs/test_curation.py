@@ -18,7 +18,7 @@ from fascicle.formats.files import read
 from fascicle.serving.curation.decisions import After, Edit
 from fascicle.serving.curation.store import GivenStep, Store
 from fascicle.serving.curation.versions import Versions
-from fascicle.settings.project import Project
+from fascicle.settings.serving import Project
 
 
 @pytest.fixture

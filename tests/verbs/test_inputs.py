@@ -23,7 +23,7 @@ from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.events import Note
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.recogniser import parts as inputs_of_recipe
-from fascicle.training.recogniser.parts import read_inputs
+from fascicle.training.recogniser.prepare import read_inputs
 from fascicle.training.run import run_recipe
 from fascicle.verbs.tasks.index_build import build_pack
 

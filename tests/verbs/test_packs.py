@@ -17,7 +17,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.formats.weak_labels import read_header
 from fascicle.loading import load
 from fascicle.settings.folders.vocabularies import PACK, is_pack
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.verbs.ensemble import ensemble
 from fascicle.verbs.tasks.index_build import build_pack
 

@@ -20,6 +20,7 @@ from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
 from fascicle.core.mention import Relation as Relation
 from fascicle.core.wording import counted
+from fascicle.errors import InputError
 
 LINKED: Final = "linked"  # code of the event that names the origin of links
 Identity = tuple[str, str, Fragments]
@@ -381,3 +382,25 @@ def merged(origins: Iterable[str]) -> tuple[str, ...]:
         pack, _, told = origin.partition(": ")
         found.setdefault(pack, set()).update(told.split(", "))
     return tuple(f"{pack}: {', '.join(sorted(told))}" for pack, told in found.items())
+
+
+Given = str | tuple[str, str] | Document
+
+
+def document_of(given: Given, number: int) -> Document:
+    """Returns a document made from a text, from a pair of an id and a text, or from an object of another tool.
+
+    Raises:
+        InputError: anything else, or a text with a lone surrogate.
+    """
+    if isinstance(given, Document):
+        return given
+    text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
+    pair = (f"text-{number}", text) if isinstance(text, str) else given
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+        message = f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
+        raise InputError(message)
+    try:
+        return Document(id=pair[0], text=pair[1])
+    except ValueError as error:
+        raise InputError(str(error), key=pair[0]) from None

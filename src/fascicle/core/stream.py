@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar, overload
 import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Document, Event, Patch
+from fascicle.core.document import Document, Event, Given, Patch, document_of
 from fascicle.core.patches import apply
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, UsageError
@@ -23,7 +23,6 @@ _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # so that the first results come soon: chunks double from here
 
 T = TypeVar("T")
-Given = str | tuple[str, str] | Document
 Predict = Callable[[Sequence[Document]], list[Patch]]
 
 
@@ -213,25 +212,6 @@ def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] 
             aside(error)
         else:
             yield document
-
-
-def document_of(given: Given, number: int) -> Document:
-    """Returns a document made from a text, from a pair of an id and a text, or from an object of another tool.
-
-    Raises:
-        InputError: anything else, or a text with a lone surrogate.
-    """
-    if isinstance(given, Document):
-        return given
-    text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
-    pair = (f"text-{number}", text) if isinstance(text, str) else given
-    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-        message = f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
-        raise InputError(message)
-    try:
-        return Document(id=pair[0], text=pair[1])
-    except ValueError as error:
-        raise InputError(str(error), key=pair[0]) from None
 
 
 def _prepared(document: Document, sources: tuple[str, ...]) -> Document:

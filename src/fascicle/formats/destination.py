@@ -16,7 +16,8 @@ from fascicle.core.files.pipes import descriptor_of
 from fascicle.core.files.source import STDIN, stem
 from fascicle.errors import UsageError
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
-from fascicle.formats.requests import STDOUT, Input, WriteRequest
+from fascicle.formats.outputs import STDOUT, WriteRequest
+from fascicle.formats.requests import Input
 
 _LONGEST: Final = 255  # bytes of a file name that file systems allow
 _NUMBER: Final = 8  # bytes of it for a number that makes names unique

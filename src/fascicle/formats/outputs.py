@@ -5,32 +5,81 @@ Beside a result that only refers to its texts, the texts of PDFs and other files
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fascicle.core.arguments import check_argument, check_optional, checked_documents
 from fascicle.core.document import Document
-from fascicle.core.files.atomic import Opened, atomic_folder, output
+from fascicle.core.files.atomic import Opened, atomic_folder, atomic_writer, output
+from fascicle.core.files.source import STDIN
 from fascicle.errors import InputError
-from fascicle.formats.catalogue import Format
+from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.extraction import EXTRACTED
 from fascicle.formats.files import Seen
 from fascicle.formats.handlers import Encode, check_options, write_each
-from fascicle.formats.losses import EVERYTHING, OF_LINKS, HeldFields, LossPolicy, loss_names
+from fascicle.formats.losses import EVERYTHING, LENIENT, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, WriteRequest
 
 if TYPE_CHECKING:
     from fascicle.formats.predictions import Prediction
-import re
-from collections.abc import Iterator
-from typing import Final, TypeVar
 
-from fascicle.core.files.atomic import atomic_writer
-from fascicle.core.files.source import STDIN
+STDOUT: Final = STDIN
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteRequest:
+    """Options for writing documents.
+
+    Attributes:
+        path: a file or folder, or ``"-"`` for standard output.
+        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
+        source: only the mentions of this source, or of these, in all formats but the one that holds everything;
+            ``None`` for all.
+        overwrite: replace what is there.
+        resume: go on with what an interrupted run left.
+        strictness: whether a document is refused of which the format would lose something.
+        options: of one format; other formats have their defaults.
+    """
+
+    path: str = STDOUT
+    format: str = "auto"
+    source: str | tuple[str, ...] | None = None
+    overwrite: bool = False
+    resume: bool = False
+    strictness: LossPolicy = LENIENT
+    options: Any = None
+
+    @property
+    def sources(self) -> tuple[str, ...] | None:
+        """Sources whose mentions are written, at least one; ``None`` for all."""
+        return (self.source,) if isinstance(self.source, str) else self.source or None
+
+    @property
+    def chosen(self) -> Format:
+        """Format of the output.
+
+        Raises:
+            UsageError: there is no such format, or the name of the output belongs to no format.
+        """
+        return format_named(format_to_write(self.path, self.format))
+
+    def check(self) -> Format:
+        """Checks that the output can be written; call it before long work.
+
+        Returns:
+            The format.
+
+        Raises:
+            UsageError: see `chosen`; or standard output, or the name of one file, for a format of several files.
+            OutputError: it exists and may not be overwritten, or its folder is missing.
+        """
+        chosen = self.chosen
+        chosen.writer.check(self.path, overwrite=self.overwrite)
+        return chosen
 
 
 def write(  # noqa: PLR0913 - what users may say, each on its own

@@ -1,11 +1,11 @@
-"""Requests to read and to write: the options of commands, recipes and Python, resolved once."""
+"""Requests to read: the options of commands, recipes and Python, resolved once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fascicle.core.document import Document
 from fascicle.core.files.encodings import AUTO
@@ -13,10 +13,9 @@ from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import is_unicode
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats.catalogue import Format, canonical_name, format_named, format_to_write, plugged_by_suffix
+from fascicle.formats.catalogue import canonical_name, format_named, plugged_by_suffix
 from fascicle.formats.files import documents_of as documents_in
 from fascicle.formats.files import sources_of, unique_ids
-from fascicle.formats.losses import LENIENT, LossPolicy
 from fascicle.formats.report import ReadReport, table_unread
 from fascicle.formats.sources import Place, beside_brat, left_out, places_of, unread_tables
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from fascicle.formats.jsonl import JsonlOptions
     from fascicle.formats.text_tables import TextTableOptions
 
-STDOUT: Final = STDIN
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
     (("records", "label-studio"), ("shape", "labels", "where")),
@@ -116,58 +114,6 @@ class ReadRequest:
         from fascicle.formats.conll import parse_columns
 
         return parse_columns(self.columns) if self.columns else (0, (-1,))
-
-
-@dataclass(frozen=True, kw_only=True)
-class WriteRequest:
-    """Options for writing documents.
-
-    Attributes:
-        path: a file or folder, or ``"-"`` for standard output.
-        format: a name of ``formats.catalogue.FORMATS``, or ``"auto"``: told by the name of the output.
-        source: only the mentions of this source, or of these, in all formats but the one that holds everything;
-            ``None`` for all.
-        overwrite: replace what is there.
-        resume: go on with what an interrupted run left.
-        strictness: whether a document is refused of which the format would lose something.
-        options: of one format; other formats have their defaults.
-    """
-
-    path: str = STDOUT
-    format: str = "auto"
-    source: str | tuple[str, ...] | None = None
-    overwrite: bool = False
-    resume: bool = False
-    strictness: LossPolicy = LENIENT
-    options: Any = None
-
-    @property
-    def sources(self) -> tuple[str, ...] | None:
-        """Sources whose mentions are written, at least one; ``None`` for all."""
-        return (self.source,) if isinstance(self.source, str) else self.source or None
-
-    @property
-    def chosen(self) -> Format:
-        """Format of the output.
-
-        Raises:
-            UsageError: there is no such format, or the name of the output belongs to no format.
-        """
-        return format_named(format_to_write(self.path, self.format))
-
-    def check(self) -> Format:
-        """Checks that the output can be written; call it before long work.
-
-        Returns:
-            The format.
-
-        Raises:
-            UsageError: see `chosen`; or standard output, or the name of one file, for a format of several files.
-            OutputError: it exists and may not be overwritten, or its folder is missing.
-        """
-        chosen = self.chosen
-        chosen.writer.check(self.path, overwrite=self.overwrite)
-        return chosen
 
 
 def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:

@@ -9,13 +9,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints, different
-from fascicle.core.mention import Link
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, mapped, write_array
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import References, edges_of, prefix_numbers
+from fascicle.terms.pack.pack import Pack, References, edges_of, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
 STARTS: Final = "equal.starts.u4"
@@ -175,9 +173,6 @@ class Namesakes:
         return _distinct(places[kept], found[kept], NAMESAKE)
 
 
-_DIGITS: Final = 6  # of a score, as everywhere
-
-
 class Answers:
     """Maps the leading concepts of sets to the answered ones.
 
@@ -258,26 +253,3 @@ def check_ontology(pack: Pack, ontology: str) -> None:
             f"the pack {pack.folder} does not say which of its concepts are the same, so links cannot be taken to "
             f"{ontology}; leave out the argument ontology, or build the pack again with fascicle index build"
         )
-
-
-def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
-    """Returns a link to a concept."""
-    prefix, _, local = curie.partition(":")
-    return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
-
-
-def nil_link(score: float | None, ontology: str = "") -> Link:
-    """Returns a NIL link: no concept fits, of one vocabulary or of any."""
-    return Link(id="", ontology=ontology, nil=True, score=_rounded(score))
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else min(1.0, round(score, _DIGITS))
-
-
-def distinct(several: Sequence[Link]) -> tuple[Link, ...]:
-    """Returns the links of a mention: each concept once, or NIL if no part has one."""
-    if len(several) == 1:  # as of nearly all mentions
-        return tuple(several)
-    named = {link.curie: link for link in reversed(several) if not link.nil}
-    return tuple(reversed(named.values())) if named else (several[0],)

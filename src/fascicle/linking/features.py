@@ -14,8 +14,8 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, different
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS
+from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
-from fascicle.linking.finding import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import fits
 from fascicle.terms.keys.key import key

@@ -17,8 +17,8 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.core.stream import portions
 from fascicle.errors import InputError
+from fascicle.linking.candidates import TIERS, Candidates
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.finding import TIERS, Candidates
 from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration, inputs_of
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex

@@ -12,23 +12,17 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.linking.asking import WAYS, LookupString, Unit, units_of
+from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, cut
 from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, only, ordered
-from fascicle.linking.finding import (
-    CANONICAL,
-    EXACT,
-    HALF,
-    REMEMBERED,
-    Candidates,
-    Finder,
-    Found,
-    ShortFormFeatures,
-    cut,
-)
+from fascicle.linking.finding import Finder, Found, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.arrays import spread
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
+
+HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
+
 
 _LABEL: Final = NAME_KINDS.index("label")
 Find = Callable[[Sequence[str], Sequence[str]], Found]

@@ -16,9 +16,8 @@ from fascicle.core.mention import Link, Mention
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import ModelError
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
-from fascicle.terms.sources.curies import curie
+from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.terms import curie
 
 NAMES: Final = "names.tsv"
 _MOST: Final = 1 << 24  # bytes of the file

@@ -23,9 +23,9 @@ from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, told
-from fascicle.linking.equivalents import distinct, link_to, nil_link
+from fascicle.linking.candidates import TIERS, Candidate, Candidates, Decision, cut, distinct, link_to, nil_link
 from fascicle.linking.features import FeatureExtractor, of_dense
-from fascicle.linking.finding import TIERS, Candidates, Finder, cut
+from fascicle.linking.finding import Finder
 from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
 from fascicle.linking.gathering import CandidateGenerator, Without
 from fascicle.linking.gold import Memory, types_of
@@ -39,77 +39,6 @@ from fascicle.terms.pack.pack import Pack
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
 _MOST_ALIKE: Final = 20
 NO_STRATEGIES: Final[Mapping[str, LinkStrategy]] = MappingProxyType({})
-
-
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """Concept that a mention may mean.
-
-    Attributes:
-        curie: of the concept.
-        label: its preferred name.
-        name: of the pack by which it was found; empty for one that annotated texts gave.
-        tier: how it was found.
-        ways: what of the mention led to it: its own words, its long or short form, and so on.
-        probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
-        features: that are not 0.
-        parts: of its score, weight times feature; empty without a fitted ranker.
-        date: of the vocabulary in the pack, empty if its source states none.
-        same: CURIEs of the same concept in other vocabularies.
-    """
-
-    curie: str
-    label: str
-    name: str
-    tier: str
-    ways: tuple[str, ...]
-    probability: float | None
-    features: dict[str, float]
-    parts: dict[str, float]
-    date: str
-    same: tuple[str, ...] = ()
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """Decision of the linker about one thing that a mention names.
-
-    Attributes:
-        mention: number of the mention in the document.
-        part: number of the thing in the mention.
-        surface: its words.
-        type: of the mention.
-        pack: name of the pack of the candidates.
-        candidates: the best first.
-        nil: probability that no concept of the pack fits, or ``None``.
-        answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
-        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
-    """
-
-    mention: int
-    part: int
-    surface: str
-    type: str
-    pack: str
-    candidates: tuple[Candidate, ...]
-    nil: float | None
-    answer: bool
-    ambiguous: int = 0
-
-    @property
-    def link(self) -> Link:
-        """Answer as a link; the first one of an ambiguous answer."""
-        return self.links[0]
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """Answer as links; an ambiguous answer has several."""
-        if not self.answer and not self.ambiguous:
-            return (nil_link(self.nil),)
-        first = self.candidates[: self.ambiguous or 1]
-        tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
-        return tuple(
-            link_to(one.curie, one.label, tier, one.probability, one.same)
-            for one, tier in zip(first, tiers, strict=True)
-        )
 
 
 class LinkStep:

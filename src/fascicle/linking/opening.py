@@ -15,18 +15,18 @@ from msgspec import Meta
 from fascicle.core.document import LINKED, Document, Event, Patch
 from fascicle.core.mention import Link, MentionKey
 from fascicle.errors import UsageError
+from fascicle.linking.candidates import Decision
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
 from fascicle.linking.gold import types_of
-from fascicle.linking.linker import NO_STRATEGIES, Decision, Linker, LinkStep
+from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_described, write_described
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 
 SEVERAL: Final = "linkers.json"  # of a folder with a linker for each of several packs
 FORMAT: Final = 1

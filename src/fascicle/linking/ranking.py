@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.candidates import Candidates
 from fascicle.linking.features import FEATURES
-from fascicle.linking.finding import Candidates
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {

@@ -10,14 +10,13 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
+from fascicle.linking.candidates import TIERS, Candidates, first_in
 from fascicle.linking.equivalents import Answers
 from fascicle.linking.features import FEATURES
-from fascicle.linking.finding import TIERS, Candidates, first_in
 from fascicle.linking.folder import Ranker
 from fascicle.linking.gold import types_of
 from fascicle.settings.steps import LinkStrategy
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 
 _LIKELY: Final = FEATURES.index("species: likely")
 _OTHERS: Final = ""  # stands for the types without a strategy

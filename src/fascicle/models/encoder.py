@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -317,3 +318,21 @@ def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
         given = getattr(config, name, None)
         if isinstance(given, int) and (given,) in vocabulary.sources:
             setattr(config, name, vocabulary.sources.index((given,)))
+
+
+class Trainable(nn.Module, ABC):
+    """Base class of networks that the training loop trains: an encoder with layers that give scores and a loss.
+
+    ``model(batch)`` returns the scores that ``loss`` takes: for each head its tables by name.
+    """
+
+    encoder: Encoder
+
+    @abstractmethod
+    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
+        """Returns the loss, a mean over the labelled units, spans or texts.
+
+        Args:
+            scores: of ``forward``.
+            targets: of each head.
+        """

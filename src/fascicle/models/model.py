@@ -8,7 +8,6 @@ Also finds the device on which a network computes.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from torch import Tensor, nn
 
 from fascicle.core.arrays import Floats32
 from fascicle.errors import ModelError, UsageError
-from fascicle.models.encoder import Encoder, without_pooler
+from fascicle.models.encoder import Encoder, Trainable, without_pooler
 from fascicle.models.heads.binder import BinderHead
 from fascicle.models.heads.contract import Basis, Head
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
@@ -72,24 +71,6 @@ def make_head(settings: HeadSettings, basis: Basis) -> Head:
         known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in FAMILIES))
         raise ModelError(f"the family {settings.family!r} has no head in this release; it knows {known}")
     return maker(settings, basis)
-
-
-class Trainable(nn.Module, ABC):
-    """Base class of networks that the training loop trains: an encoder with layers that give scores and a loss.
-
-    ``model(batch)`` returns the scores that ``loss`` takes: for each head its tables by name.
-    """
-
-    encoder: Encoder
-
-    @abstractmethod
-    def loss(self, scores: Mapping[str, Mapping[str, Tensor]], targets: Mapping[str, Tensor]) -> Tensor:
-        """Returns the loss, a mean over the labelled units, spans or texts.
-
-        Args:
-            scores: of ``forward``.
-            targets: of each head.
-        """
 
 
 class Answering(Trainable):

@@ -21,8 +21,8 @@ from fascicle.runtime.combination.rules import RuleRequest
 from fascicle.runtime.places import is_shipped, packs_of
 from fascicle.settings import steps as kinds
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
+from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.pipeline import Limits, PipelineSettings, Shards, is_pipeline, read_pipeline
-from fascicle.settings.recognition import Case, RecognitionSettings
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
@@ -94,7 +94,7 @@ def _abbreviations(settings: kinds.AbbreviationsStep, pipeline: PipelineSettings
 
 
 def _variants(settings: kinds.VariantsStep, pipeline: PipelineSettings) -> Any:
-    from fascicle.terms.variants.recogniser import VariantRecogniser
+    from fascicle.terms.variant_recogniser import VariantRecogniser
 
     predictor = VariantRecogniser(settings.name)
     return steps.Recognise(

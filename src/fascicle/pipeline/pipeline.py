@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from fascicle.core.contracts import PARTS, Predictor, Step
-from fascicle.core.document import Document, Patch
-from fascicle.core.stream import Given, documents_of
+from fascicle.core.document import Document, Given, Patch
+from fascicle.core.stream import documents_of
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, PluginError, RecipeError
 from fascicle.pipeline.runner import Result, Watch, batches, run_batch, unwatched
@@ -277,3 +277,6 @@ def _check_layers(steps: Sequence[Step], *, known: set[str] | None, origin: str)
                 key=step.name,
             )
         known = None if known is None or own is None else known | own
+
+
+OpenPipeline = Callable[[], Pipeline]

@@ -34,7 +34,7 @@ from fascicle.core.contracts import PARTS
 from fascicle.core.document import Document, Patch
 from fascicle.core.wording import shortened
 from fascicle.errors import FascicleError, PluginError, RecipeError
-from fascicle.pipeline.workers.child import limit_memory
+from fascicle.pipeline.workers import limit_memory
 from fascicle.settings.recipes.strict import converted
 from fascicle.settings.steps import PluginStep as PluginSettings
 

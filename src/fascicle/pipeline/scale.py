@@ -23,12 +23,11 @@ import msgspec
 
 from fascicle.core.wording import counted
 from fascicle.errors import MissingExtraError, UsageError
-from fascicle.pipeline.running.plan import Shard
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.run import StartPool
 from fascicle.pipeline.running.shard_worker import Finished, OpenWorker
 from fascicle.pipeline.running.supervisor import STARTS, Supervisor
-from fascicle.pipeline.workers.child import Failed, WorkersError
+from fascicle.pipeline.workers import Failed, WorkersError
 from fascicle.settings.pipeline import Limits
 
 _TICK: Final = 0.1  # seconds between two calls of ``tick``

@@ -53,7 +53,7 @@ def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
     if not facts.dictionaries:
         return LooksUp(None, columns_of(facts))
     # Most models have no dictionaries, and start without the modules that find names.
-    from fascicle.runtime.finders import open_finder
+    from fascicle.terms.finding import open_finder
 
     return LooksUp(open_finder(folder, manifest, facts), columns_of(facts))
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from fascicle.core.session import OnnxSession
 from fascicle.errors import ModelError, RecipeError
-from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, TokenizerFacts, check_files
+from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, check_files
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:

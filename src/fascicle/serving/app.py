@@ -7,8 +7,9 @@ import errno
 import gzip
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
@@ -29,14 +30,28 @@ from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.asked import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, Log
+from fascicle.serving.jobs import Jobs, Served
+from fascicle.serving.pool import Pool, Worker
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, answer_of, problem_of
 from fascicle.serving.records import Problem
-from fascicle.serving.routes.table import ROUTES
+from fascicle.serving.routes import annotate, concepts, curation, files, kazu, review, state
 from fascicle.serving.service import Service
-from fascicle.serving.work import Served
+from fascicle.serving.work import FileWork, PipelineWork, open_work
+from fascicle.serving.worker import LocalWorker, ProcessWorker, do_job
+from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import NamedToken, ServeSettings
 from fascicle.version import VERSION
 
+ROUTES: Final[tuple[Endpoint, ...]] = (
+    *state.ROUTES,
+    *annotate.ROUTES,
+    *files.ROUTES,
+    *concepts.ROUTES,
+    *files.JOB_ROUTES,
+    *curation.ROUTES,
+    *review.ROUTES,
+    *kazu.ROUTES,
+)
 _EVERYWHERE: Final = (400, 401, 403, 408, 421, 422, 429, 500, 503)  # statuses of problems that any route may have
 _WITH_BODY: Final = (413, 415, 507)
 _MEANS: Final[Mapping[int, str]] = MappingProxyType(
@@ -192,7 +207,43 @@ def create_app(
     named = {pipelines.name: pipelines} if isinstance(pipelines, Pipeline) else dict(pipelines)
     if not named:
         raise UsageError("a service needs at least one pipeline; give one")
-    return app_of(Service(named, settings), routes=routes, log=log)
+    return app_of(service_of(named, settings), routes=routes, log=log)
+
+
+def service_of(pipelines: Mapping[str, Served], settings: ServeSettings) -> Service:
+    """Makes a service with its workers; nothing is started yet.
+
+    Args:
+        pipelines: by the names under which they are served: functions that open them, for workers in processes of
+            their own, which they must reach by pickling; or open pipelines, which are run in this process.
+        settings: limits of the service.
+
+    Raises:
+        UsageError: a project without a file of decisions, or without named tokens.
+    """
+    pools = {
+        name: Pool(
+            _maker(name, served, settings.seconds),
+            workers=1 if isinstance(served, Pipeline) else settings.workers,
+            batch=settings.batch,
+            queue=settings.queue,
+        )
+        for name, served in pipelines.items()
+    }
+    reader = partial(ProcessWorker, FileWork, Limits(memory=2_048), longest=settings.seconds)
+    return Service(
+        pools,
+        files=Pool(reader, workers=1, batch=1, queue=settings.queue),
+        jobs=Jobs(pipelines, settings, do=do_job),
+        settings=settings,
+    )
+
+
+def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
+    if isinstance(served, Pipeline):
+        return partial(LocalWorker, PipelineWork(served, name))
+    limits = getattr(served, "limits", None) or Limits()
+    return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)
 
 
 def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | None = None) -> Starlette:

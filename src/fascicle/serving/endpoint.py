@@ -1,16 +1,33 @@
-"""Definition of a route of the service: its inputs, its response, and the function that handles it."""
+"""Definition of a route: its inputs, its response and its function; and what routes have in common, such as files."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import sqlite3
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fascicle.serving.service import Service
+from fascicle.formats.catalogue import Format
+from fascicle.serving.asked import suffix_of
+from fascicle.serving.curation.rows import DamagedError
+from fascicle.serving.curation.store import ConflictError, Store, UnknownDocumentError
+from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
+from fascicle.serving.pool import Said, Task
+from fascicle.serving.problems import STATUS, ProblemError
+from fascicle.serving.service import Service, failure_of
 from fascicle.settings.serving import Role
+
+T = TypeVar("T")
+_ENCODER: Final = msgspec.json.Encoder()
+
 
 _Handle = Callable[[Request, Service], Awaitable[Response]]
 JSON = "application/json"
@@ -70,3 +87,125 @@ class Endpoint:
     example: Any = None
     open: bool = False
     role: Role = "curator"
+
+
+async def done(service: Service, does: Callable[[Store], T]) -> T:
+    """Runs a function with the store, and converts its errors to problems.
+
+    Raises:
+        ProblemError: no decisions are kept here, or what was asked for cannot be done.
+    """
+    store = service.curation
+    if store is None:
+        raise ProblemError(
+            404, "no decisions are kept here; start one service for all curators, with `fascicle serve --curation FILE`"
+        )
+    try:
+        return await asyncio.to_thread(does, store)
+    except ConflictError as error:
+        raise ProblemError(409, str(error)) from None
+    except UnknownDocumentError as error:
+        raise ProblemError(404, str(error), code="unknown-name") from None
+    except ValueError as error:
+        raise ProblemError(422, str(error)) from None
+    except DamagedError as error:
+        raise ProblemError(409, str(error), code="damaged") from None
+    except sqlite3.OperationalError as error:
+        raise _not_usable(error) from None
+    except sqlite3.DatabaseError as error:
+        raise ProblemError(409, f"the file of decisions is damaged ({error}); repair it", code="damaged") from None
+
+
+def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
+    """Makes the problem for a file that cannot be used: it is locked, or its disk is full or read-only."""
+    if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        return ProblemError(
+            507, "the disk of the service is full, and nothing was saved; make room, and send this again"
+        )
+    return ProblemError(
+        503,
+        f"the file of decisions cannot be used now ({error}), and nothing was saved; send this again later",
+        headers={"Retry-After": "5"},
+    )
+
+
+def needed(request: Request, name: str) -> str:
+    """Returns the value of a query parameter.
+
+    Raises:
+        ProblemError: it is missing.
+    """
+    if not (found := request.query_params.get(name, "")):
+        raise ProblemError(422, f"the parameter {name} is missing")
+    return found
+
+
+def json_answer(content: Any) -> Response:
+    """Makes the response that sends JSON."""
+    return Response(_ENCODER.encode(content), media_type=JSON)
+
+
+@asynccontextmanager
+async def folder_for_files() -> AsyncIterator[Path]:
+    """Yields a temporary folder that is removed at the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="fascicle-serve-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+async def read_file(service: Service, path: Path, format_name: str) -> FileRead:
+    """Reads the documents of a file in a worker.
+
+    Raises:
+        ProblemError: it cannot be read, or has too many documents.
+    """
+    settings = service.settings
+    order = ReadFile(path=str(path), format=format_name, documents=settings.documents, characters=settings.body)
+    found = await _asked(service, Task(order=order, characters=path.stat().st_size))
+    assert isinstance(found, FileRead)
+    return found
+
+
+async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: Format) -> tuple[bytes, str]:
+    """Writes documents to a file in a worker; returns its content and the losses.
+
+    Args:
+        service: with the worker.
+        documents: as `fascicle.core.codec` writes them.
+        form: a format.
+
+    Returns:
+        The content, and what the format cannot hold, such as ``"scores=3, link-names=2"``.
+
+    Raises:
+        ProblemError: the format cannot hold a document at all.
+    """
+    async with folder_for_files() as folder:
+        path = folder / f"documents{suffix_of(form)}"
+        order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
+        found = await _asked(service, Task(order=order, characters=sum(len(bytes(one)) for one in documents)))
+        assert isinstance(found, FileWritten)
+        return path.read_bytes(), ", ".join(f"{code}={count}" for code, count in found.losses.items())
+
+
+def file_answer(content: bytes, name: str, losses: str = "") -> Response:
+    """Makes the response that sends a file.
+
+    Args:
+        content: of the file.
+        name: of the file.
+        losses: what its format cannot hold, as of `write_file`.
+    """
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Fascicle-Losses": losses}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+async def _asked(service: Service, task: Task) -> Said:
+    (found,) = await service.ask(service.files, [task])
+    if found is None:
+        raise ProblemError(504, f"the file was not done within {service.settings.seconds:g} s; send less at once")
+    if isinstance(found, Wrong) and found.code:
+        raise ProblemError(STATUS.get(found.code, 422), found.message, code=found.code)
+    if not isinstance(found, FileRead | FileWritten):
+        failure = failure_of(found)
+        raise ProblemError(422, f"the file cannot be used ({failure.error}); look at what is in it", code="unreadable")
+    return found

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fascicle.pipeline.workers.child import traceback_places
+from fascicle.pipeline.workers import traceback_places
 from fascicle.serving.asked import WaitingRequests
 from fascicle.serving.problems import ProblemError, answer_of, problem_of
 from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_of

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
@@ -21,16 +21,16 @@ import msgspec
 
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
-from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.workers.process import Process, WorkerEndedError
-from fascicle.serving import job
-from fascicle.serving.job import Broken, Ended, JobOrder, Reached
-from fascicle.serving.naming import suffix_of, writable
+from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
+from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
+from fascicle.serving.asked import suffix_of, writable
+from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.work import Served
 from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
+Served = Pipeline | OpenPipeline
+DoJob = Callable[[OpenPipeline, JobOrder, Channel], None]
 _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
@@ -83,9 +83,15 @@ class JobList(msgspec.Struct, frozen=True, kw_only=True):
 class Jobs:
     """Queue of all jobs of a service."""
 
-    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
-        """Creates the queue; no job is started yet."""
-        self._pipelines, self._settings = pipelines, settings
+    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings, *, do: DoJob) -> None:
+        """Creates the queue; no job is started yet.
+
+        Args:
+            pipelines: by name.
+            settings: of the service.
+            do: does a job, in a process of its own.
+        """
+        self._pipelines, self._settings, self._does = pipelines, settings, do
         self._known: dict[str, Job] = {}
         self._condition = threading.Condition()
         self._closing = False
@@ -286,7 +292,7 @@ class Jobs:
             workers=self._settings.workers,
             limits=getattr(served, "limits", None) or Limits(),
         )
-        process = Process(partial(job.do_job, served, order), job.MESSAGES)
+        process = Process(partial(self._does, served, order), JOB_MESSAGES)
         try:
             while self._runs(one.id) and not self._closing:
                 message = process.receive(_WAIT)

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.linking.linker import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.workers.child import Failed, Working
+from fascicle.pipeline.workers import Failed, Working
+from fascicle.serving.records import PipelineFacts
+from fascicle.settings.pipeline import Limits
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,78 +29,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     link: bool = True
     candidates: int = 0
     find: bool = True
-
-
-class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of a pipeline.
-
-    Attributes:
-        name: of the step.
-        needs: parts of a document that must be there before.
-        gives: parts that it adds.
-    """
-
-    name: str
-    needs: tuple[str, ...] = ()
-    gives: tuple[str, ...] = ()
-
-
-class VocabularyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a pack.
-
-    Attributes:
-        name: of the source.
-        date: of its data.
-        licence: of its data.
-        url: where it is from.
-    """
-
-    name: str
-    date: str = ""
-    licence: str = ""
-    url: str = ""
-
-
-class PackFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A term pack that a pipeline uses.
-
-    Attributes:
-        name: of the pack, with the beginning of its hash.
-        concepts: how many it has.
-        types: of its concepts.
-        vocabularies: its sources.
-    """
-
-    name: str
-    concepts: int
-    types: tuple[str, ...]
-    vocabularies: tuple[VocabularyFacts, ...] = ()
-
-
-class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pipeline is.
-
-    Attributes:
-        name: under which it is served.
-        steps: in order.
-        types: of the mentions that it finds, as far as its steps say.
-        all_types: whether every step says the types of what it finds.
-        sources: of these mentions.
-        packs: that it uses.
-        links: whether it links mentions to concepts.
-        fingerprint: decides, with the release, what it answers.
-        examples: texts to try it with.
-    """
-
-    name: str
-    steps: tuple[StepFacts, ...]
-    types: tuple[str, ...] = ()
-    all_types: bool = False
-    sources: tuple[str, ...] = ()
-    packs: tuple[PackFacts, ...] = ()
-    links: bool = False
-    fingerprint: str = ""
-    examples: tuple[str, ...] = ()
 
 
 class Annotate(msgspec.Struct, frozen=True, kw_only=True, tag="annotate"):
@@ -246,3 +176,60 @@ Result = Answered | Looked | Searched | FileRead | FileWritten | Wrong
 Message = Ready | Working | Result | Failed
 ORDERS: Final[msgspec.json.Decoder[Order]] = msgspec.json.Decoder(Order)
 MESSAGES: Final[msgspec.json.Decoder[Message]] = msgspec.json.Decoder(Message)
+
+
+class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """Order for a job.
+
+    Attributes:
+        input: path of the file.
+        reading: format of the file, or ``"auto"``.
+        folder: of the job.
+        output: path of the result.
+        format: of the result.
+        workers: processes.
+        limits: of these.
+    """
+
+    input: str
+    reading: str
+    folder: str
+    output: str
+    format: str
+    workers: int
+    limits: Limits
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True, tag="reached"):
+    """Progress message of a job: documents that are processed, and the total."""
+
+    documents: int
+    of: int
+    quarantined: int
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
+    """Message that a job is done.
+
+    Attributes:
+        documents: that came in.
+        quarantined: that are not in the result.
+        reasons: ``step: error`` -> number of documents in quarantine.
+        losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
+            by code -> number.
+    """
+
+    documents: int
+    quarantined: int
+    reasons: dict[str, int]
+    losses: dict[str, int]
+
+
+class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
+    """Message that a job has failed."""
+
+    message: str
+
+
+JobMessage = Reached | Ended | Broken
+JOB_MESSAGES: Final[msgspec.json.Decoder[JobMessage]] = msgspec.json.Decoder(JobMessage)

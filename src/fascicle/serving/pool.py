@@ -13,14 +13,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from fascicle.errors import FascicleError
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.workers.child import WorkersError
-from fascicle.pipeline.workers.process import WorkerEndedError
+from fascicle.pipeline.workers import WorkerEndedError, WorkersError
 from fascicle.serving import messages
 from fascicle.serving.messages import (
     Annotate,
@@ -30,11 +29,10 @@ from fascicle.serving.messages import (
     FileWritten,
     Looked,
     Options,
-    PipelineFacts,
     Searched,
     Wrong,
 )
-from fascicle.serving.worker import Worker
+from fascicle.serving.records import PipelineFacts
 
 _DIES: Final = 2  # deaths with a document alone after which the document is blamed
 _SURE: Final = ("killed:time", "killed:memory")  # one death is enough if the limits ended the worker
@@ -42,6 +40,27 @@ _LONGEST_PAUSE: Final = 30.0  # seconds between two attempts to start a worker
 _SMOOTH: Final = 0.2  # weight of the last batch in the rate
 _REMEMBERED: Final = 1_000  # documents that workers died at, ...
 _FORGOTTEN: Final = 600.0  # ... for so many seconds
+
+
+class Worker(Protocol):
+    """Interface of a worker, see `fascicle.serving.worker`."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it is to be replaced by a new one."""
+        ...
+
+    def start(self) -> PipelineFacts | None:
+        """Opens the pipeline; returns facts about it."""
+        ...
+
+    def do(self, order: messages.Order) -> messages.Result:
+        """Executes an order."""
+        ...
+
+    def close(self) -> None:
+        """Ends the worker."""
+        ...
 
 
 class FullError(Exception):

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.linking.linker import Decision
-from fascicle.serving.messages import PipelineFacts
+from fascicle.linking.candidates import Decision
 from fascicle.terms.pack.pack import Concept
 from fascicle.terms.searching import How
 
@@ -249,3 +248,75 @@ class KazuAnnotations(msgspec.Struct, frozen=True, kw_only=True):
     ls_view: str
     ls_tasks: tuple[dict[str, Any], ...]
     doc: KazuDocument
+
+
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a pipeline.
+
+    Attributes:
+        name: of the step.
+        needs: parts of a document that must be there before.
+        gives: parts that it adds.
+    """
+
+    name: str
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+
+
+class VocabularyFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A source of a pack.
+
+    Attributes:
+        name: of the source.
+        date: of its data.
+        licence: of its data.
+        url: where it is from.
+    """
+
+    name: str
+    date: str = ""
+    licence: str = ""
+    url: str = ""
+
+
+class PackFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A term pack that a pipeline uses.
+
+    Attributes:
+        name: of the pack, with the beginning of its hash.
+        concepts: how many it has.
+        types: of its concepts.
+        vocabularies: its sources.
+    """
+
+    name: str
+    concepts: int
+    types: tuple[str, ...]
+    vocabularies: tuple[VocabularyFacts, ...] = ()
+
+
+class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pipeline is.
+
+    Attributes:
+        name: under which it is served.
+        steps: in order.
+        types: of the mentions that it finds, as far as its steps say.
+        all_types: whether every step says the types of what it finds.
+        sources: of these mentions.
+        packs: that it uses.
+        links: whether it links mentions to concepts.
+        fingerprint: decides, with the release, what it answers.
+        examples: texts to try it with.
+    """
+
+    name: str
+    steps: tuple[StepFacts, ...]
+    types: tuple[str, ...] = ()
+    all_types: bool = False
+    sources: tuple[str, ...] = ()
+    packs: tuple[PackFacts, ...] = ()
+    links: bool = False
+    fingerprint: str = ""
+    examples: tuple[str, ...] = ()

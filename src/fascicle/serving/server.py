@@ -1,4 +1,4 @@
-"""Server of the app: the port is bound before pipelines are opened; accepted requests are answered before it ends."""
+"""Server of the app, and its log: the port is bound before pipelines are opened, and accepted requests are answered."""
 
 from __future__ import annotations
 
@@ -6,26 +6,84 @@ import asyncio
 import logging
 import signal
 import socket
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 import h11
+import msgspec
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
-from fascicle.serving.app import app_of
-from fascicle.serving.log import LogRateLimiter, log
-from fascicle.serving.log import Server as ServerLog
+from fascicle.serving.app import app_of, service_of
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.settings.serving import NamedToken, ServeSettings
+
+_EVERY: Final = 10.0  # seconds between two similar lines
+_REFUSED: Final = (400, 401, 403, 408, 421, 429, 503)
+
+
+def log(told: Mapping[str, Any]) -> None:
+    """Writes one line of JSON to standard error; it contains no text, no file name and no token."""
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **told}
+    with suppress(OSError, ValueError):
+        sys.stderr.write(msgspec.json.encode(line).decode() + "\n")
+        sys.stderr.flush()
+
+
+class LogRateLimiter:
+    """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a count."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic) -> None:
+        """Stores the function that writes lines, and a clock in seconds."""
+        self._tell, self._clock = tell, clock
+        self._told: dict[tuple[Any, ...], tuple[float, int]] = {}
+
+    def __call__(self, told: dict[str, Any]) -> None:
+        """Logs a line now, or counts it."""
+        if told["event"] == "request" and told["status"] not in _REFUSED:
+            self._tell(told)
+            return
+        kind = tuple(told.get(name) for name in ("event", "route", "status", "why", "error"))
+        last, count = self._told.get(kind, (-_EVERY, 0))
+        if self._clock() - last < _EVERY:
+            self._told[kind] = (last, count + 1)
+            return
+        self._told[kind] = (self._clock(), 0)
+        self._tell({**told, "times": count + 1})
+
+    def end(self) -> None:
+        """Logs the lines that were counted and not yet logged."""
+        for (event, route, status, why, error), (_, count) in self._told.items():
+            if count:
+                named = {"route": route, "status": status, "why": why, "error": error}
+                self._tell({"event": event, **{k: v for k, v in named.items() if v is not None}, "times": count})
+        self._told.clear()
+
+
+class ServerLog(logging.Handler):
+    """Log handler for the server and the event loop; keeps only the message template and the error class."""
+
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        """Stores the function that writes lines."""
+        super().__init__(logging.WARNING)
+        self._once = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Logs the message template of a record, without the values formatted into it."""
+        error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
+        self._once({"event": "server", "why": str(record.msg).partition("\n")[0][:200], "error": error})
+
 
 Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
@@ -215,7 +273,7 @@ def run(
         FascicleError: a pipeline cannot be opened.
         OSError: the address cannot be listened at.
     """
-    service = Service(pipelines, settings)
+    service = service_of(pipelines, settings)
     with _listening(host, port) as sock:
         try:
             service.start()

@@ -1,11 +1,15 @@
-"""Pipelines that are served, without HTTP: takes documents, and returns a result for each."""
+"""Pipelines that are served, without HTTP: takes documents, returns a result for each, and counts its work."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import accumulate
+from typing import Any, Final
 
 import msgspec
 
@@ -13,20 +17,90 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, UsageError
-from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.curation.listing import Made
 from fascicle.serving.curation.store import Store
 from fascicle.serving.jobs import Jobs
-from fascicle.serving.messages import Answer, Options, PipelineFacts, Wrong
-from fascicle.serving.metrics import Gauges, Labels, Metrics
+from fascicle.serving.messages import Answer, Options, Wrong
 from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
 from fascicle.serving.problems import ProblemError, problem_of
-from fascicle.serving.records import RawAnswer
-from fascicle.serving.work import FileWork, PipelineWork, Served, open_work
-from fascicle.serving.worker import LocalWorker, ProcessWorker, Worker
-from fascicle.settings.pipeline import Limits
+from fascicle.serving.records import PipelineFacts, RawAnswer
 from fascicle.settings.serving import NamedToken, ServeSettings
+
+METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds
+_ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+Labels = tuple[tuple[str, str], ...]
+Gauges = Iterable[tuple[str, str, Mapping[Labels, float]]]
+
+
+class Metrics:
+    """Counts of requests and documents; safe for several threads."""
+
+    def __init__(self) -> None:
+        """Creates metrics with all counts at zero."""
+        self._lock = threading.Lock()
+        self._requests: Counter[Labels] = Counter()
+        self._documents: Counter[Labels] = Counter()
+        self._characters = 0
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: Counter[str] = Counter()
+
+    def see(self, told: Mapping[str, Any]) -> None:
+        """Counts a request.
+
+        Args:
+            told: facts that `fascicle.serving.guard.Guard` logs.
+        """
+        route = told["route"] or "none"
+        seconds = told["ms"] / 1000
+        with self._lock:
+            self._requests[(("route", route), ("status", str(told["status"])))] += 1
+            for status, count in told.get("documents", {}).items():
+                self._documents[(("status", status),)] += count
+            self._characters += told.get("characters", 0)
+            buckets = self._buckets.setdefault(route, [0] * (len(_BOUNDS) + 1))
+            buckets[bisect_left(_BOUNDS, seconds)] += 1
+            self._seconds[route] += seconds
+
+    def text(self, gauges: Gauges) -> str:
+        """Returns all metrics as text.
+
+        Args:
+            gauges: further ones: name, what it means, and the values by labels. A name that ends with ``_total`` is
+                that of a counter.
+        """
+        with self._lock:
+            counters: Gauges = (
+                ("fascicle_requests_total", "requests that were answered", self._requests),
+                ("fascicle_documents_total", "documents that were answered", self._documents),
+                ("fascicle_characters_total", "characters of text of annotated documents", {(): self._characters}),
+                *gauges,
+            )
+            lines = [line for one in counters for line in _lines(*one)]
+            return "\n".join([*lines, *self._histogram(), ""])
+
+    def _histogram(self) -> Iterator[str]:
+        name = "fascicle_request_seconds"
+        yield f"# HELP {name} time from a request to the end of its answer"
+        yield f"# TYPE {name} histogram"
+        for route, buckets in sorted(self._buckets.items()):
+            for bound, count in zip((*_BOUNDS, "+Inf"), accumulate(buckets), strict=True):
+                yield f"{name}_bucket{_shown((('route', route), ('le', str(bound))))} {count}"
+            yield f"{name}_sum{_shown((('route', route),))} {self._seconds[route]:.6f}"
+            yield f"{name}_count{_shown((('route', route),))} {sum(buckets)}"
+
+
+def _lines(name: str, means: str, values: Mapping[Labels, float]) -> Iterator[str]:
+    yield f"# HELP {name} {means}"
+    yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
+    for labels, value in sorted(values.items()):
+        yield f"{name}{_shown(labels)} {value}"
+
+
+def _shown(labels: Labels) -> str:
+    pairs = [f'{name}="{value.translate(_ESCAPED)}"' for name, value in labels]
+    return f"{{{','.join(pairs)}}}" if labels else ""
 
 
 class Service:
@@ -42,12 +116,13 @@ class Service:
         listed: what is known of their documents, see `fascicle.serving.curation.listing`.
     """
 
-    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings) -> None:
+    def __init__(self, pools: Mapping[str, Pool], *, files: Pool, jobs: Jobs, settings: ServeSettings) -> None:
         """Creates the service; nothing is started yet.
 
         Args:
-            pipelines: by the names under which they are served: functions that open them, for workers in processes of
-                their own, which they must reach by pickling; or open pipelines, which are run in this process.
+            pools: the workers of each pipeline, by the name under which it is served.
+            files: the worker that reads and writes files.
+            jobs: files that are annotated in the background.
             settings: limits of the service.
 
         Raises:
@@ -56,18 +131,7 @@ class Service:
         if settings.project is not None and (settings.tokens is None or not settings.curation):
             raise UsageError("a project needs a file of decisions and named tokens; give curation=FILE and tokens=FILE")
         self.settings, self.metrics = settings, Metrics()
-        self.pools = {
-            name: Pool(
-                _maker(name, served, settings.seconds),
-                workers=1 if isinstance(served, Pipeline) else settings.workers,
-                batch=settings.batch,
-                queue=settings.queue,
-            )
-            for name, served in pipelines.items()
-        }
-        self.jobs = Jobs(pipelines, settings)
-        reader = partial(ProcessWorker, FileWork, Limits(memory=2_048), longest=settings.seconds)
-        self.files = Pool(reader, workers=1, batch=1, queue=settings.queue)
+        self.pools, self.files, self.jobs = pools, files, jobs
         self.curation: Store | None = None
         self.listed: Made = {}
 
@@ -281,10 +345,3 @@ def _timed_out(name: str, detail: str) -> RawAnswer:
 
 def _short(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[:most]} …"
-
-
-def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
-    if isinstance(served, Pipeline):
-        return partial(LocalWorker, PipelineWork(served, name))
-    limits = getattr(served, "limits", None) or Limits()
-    return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)

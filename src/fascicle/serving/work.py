@@ -15,12 +15,12 @@ from fascicle.core.document import LINKED, Document
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats.files import read
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
-from fascicle.formats.requests import WriteRequest
-from fascicle.linking.linker import Decision, Linker
+from fascicle.linking.candidates import Decision
+from fascicle.linking.linker import Linker
 from fascicle.linking.opening import Linkers, Linking, unlinked
-from fascicle.pipeline.pipeline import Pipeline
+from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.rules import Rules
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
 from fascicle.serving import messages
@@ -34,19 +34,17 @@ from fascicle.serving.messages import (
     Look,
     Looked,
     Options,
-    PipelineFacts,
     ReadFile,
     Search,
     Searched,
     WriteFile,
     Wrong,
 )
+from fascicle.serving.records import PackFacts, PipelineFacts, StepFacts, VocabularyFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.searching import HOW, Found, NameSearch
 
-OpenPipeline = Callable[[], Pipeline]
-Served = Pipeline | OpenPipeline
 Given = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are sent
@@ -177,7 +175,7 @@ class PipelineWork:
         return PipelineFacts(
             name=self._name,
             steps=tuple(
-                messages.StepFacts(name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives)))
+                StepFacts(name=step.name, needs=tuple(sorted(step.needs)), gives=tuple(sorted(step.gives)))
                 for step in steps
             ),
             types=tuple(dict.fromkeys(types)),
@@ -287,13 +285,13 @@ def _types_of(step: Any) -> Sequence[str]:
     return types
 
 
-def _pack_facts(pack: Pack) -> messages.PackFacts:
-    return messages.PackFacts(
+def _pack_facts(pack: Pack) -> PackFacts:
+    return PackFacts(
         name=pack.full_name,
         concepts=len(pack),
         types=tuple(pack.types),
         vocabularies=tuple(
-            messages.VocabularyFacts(name=one.name, date=one.date, licence=one.licence, url=one.url)
+            VocabularyFacts(name=one.name, date=one.date, licence=one.licence, url=one.url)
             for one in pack.manifest.sources
         ),
     )

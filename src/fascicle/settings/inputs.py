@@ -1,8 +1,8 @@
-"""Settings of the features of units: the table ``[inputs]`` of a recipe, and their description in a model folder."""
+"""Settings of what a model reads: its tokenizer, the features of units (``[inputs]``), and names of term packs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
@@ -55,7 +55,7 @@ class DictionaryFacts(Settings, frozen=True, kw_only=True):
         file: name of the copy in the folder, whose hash is among the files of the manifest. Of a term pack it is the
             manifest, and the names of its other files begin with it and a dot.
         names: rows of the copy.
-        rule: by which its names match, see ``terms/matching/names.py``; ``"pack"`` for those of a term pack.
+        rule: by which its names match, see ``terms/dictionary.py``; ``"pack"`` for those of a term pack.
     """
 
     name: str
@@ -92,3 +92,59 @@ class InputFacts(Settings, frozen=True, kw_only=True):
             raise ValueError("the types are not those of the dictionaries")
         if not self.types and not self.shapes:
             raise ValueError("the inputs are neither dictionaries nor case patterns")
+
+
+class TokenizerFacts(Settings, frozen=True, kw_only=True):
+    """What the reader of text relies on; checked against ``tokenizer.json`` on loading.
+
+    Attributes:
+        sha256: of the tokenizer file.
+        prefix: ids of special tokens before the pieces of a window.
+        suffix: ids of special tokens after them.
+        pad: id that fills a batch.
+    """
+
+    sha256: str
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    pad: int
+
+
+Overlaps = Literal["longest", "nested", "all"]
+Hyphens = Literal["open", "before", "closed"]
+Case = Literal["auto", "exact", "any"]
+"""In which capitals a name of a user's own list is found. ``auto``: in any, but a symbol only as it is written, see
+`fascicle.terms.dictionary`; ``exact``: every name only as it is written; ``any``: every name in any."""
+
+
+class RecognitionSettings(Settings, frozen=True, kw_only=True):
+    """How names of packs become mentions.
+
+    Attributes:
+        overlaps: ``"longest"``: of names that overlap, the longest, with one type; ``"nested"``: also those inside it,
+            and all types; ``"all"``: also those that cross.
+        threshold: a type whose names have a lower sum of priors at a place is no mention there.
+        case: whether the case policies of names count.
+        hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR`` and
+            ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
+        inside_words: whether a name may begin or end inside a word, as ``IL`` in ``IL2``.
+        types: that are looked for; all of a pack by default.
+        links: whether a mention is linked whose best tier of names belongs to one concept.
+    """
+
+    overlaps: Overlaps = "longest"
+    threshold: float = 0.3
+    case: bool = True
+    hyphens: Hyphens = "open"
+    inside_words: bool = False
+    types: tuple[Name, ...] = ()
+    links: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuses a threshold that is no probability.
+
+        Raises:
+            ValueError: a threshold outside 0 to 1.
+        """
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"threshold = {self.threshold!r} is not allowed; give a probability from 0 to 1")

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from fascicle.settings.base import Name, Positive, Settings, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 
 KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]

@@ -26,9 +26,8 @@ import msgspec
 from fascicle.core.files.source import Source, lines
 from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, Place
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import cleaned
-from fascicle.terms.terms import ConceptRecord
+from fascicle.terms.terms import ConceptRecord, curie
 
 Action = Literal["drop", "ner_off", "case", "add", "prefer", "block"]
 Case = Literal["", "any", "initial", "exact"]

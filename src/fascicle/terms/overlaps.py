@@ -12,7 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
-from fascicle.settings.recognition import Overlaps
+from fascicle.settings.inputs import Overlaps
 from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import Segmenter
 

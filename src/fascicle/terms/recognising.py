@@ -17,7 +17,7 @@ from fascicle.core.mention import Link, Mention, Span
 from fascicle.core.stream import portions
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
-from fascicle.settings.recognition import Hyphens, RecognitionSettings
+from fascicle.settings.inputs import Hyphens, RecognitionSettings
 from fascicle.terms.abbreviations.forms import can_be_short
 from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
 from fascicle.terms.keys.characters import fits, folded

@@ -1,10 +1,132 @@
-"""Data model of vocabularies: concepts with their names, as readers of sources give them and as packs keep them."""
+"""Data model of vocabularies: concepts with their names, and the one spelling of their identifiers, ``prefix:local``.
+
+Vocabularies and gold annotation write ``mesh:D003920``, ``MSH:D003920`` or a bare ``D003920``; all are
+``MESH:D003920``. The prefixes of the Bioregistry, with what is known of them, are in ``prefixes.tsv``. Of others, the
+spelling of the source stays.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
+
+MAX_CURIE: Final = 200  # characters
+_RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOMEDCT_US_2016_03_01
+_PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+_LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
+_NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
+_ADDRESSES: Final = (
+    re.compile(r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)"),
+    re.compile(r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)"),
+    re.compile(r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)"),
+    re.compile(r"https?://id\.nlm\.nih\.gov/(mesh)/(?:\d{4}/)?(.+)"),
+    re.compile(r"https?://(snomed)\.info/id/(.+)"),
+    re.compile(r"https?://purl\.uniprot\.org/(uniprot)/(.+)"),
+    re.compile(r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefix:
+    """Form of the identifiers of one vocabulary.
+
+    Attributes:
+        name: the one spelling of the prefix.
+        form: what the local part looks like.
+        start: a beginning of local parts that not every source writes; empty for none.
+        kept: whether it belongs to the one spelling.
+    """
+
+    name: str
+    form: re.Pattern[str]
+    start: str = ""
+    kept: bool = False
+
+    def curie(self, local: str) -> str:
+        """Returns the CURIE of a local part; empty if it does not look like one."""
+        size = len(self.start) if local[: len(self.start)].upper() == self.start.upper() else 0
+        plain = (self.start if self.kept else "") + local[size:]
+        for spelling in (plain, plain.upper()):
+            if len(spelling) < MAX_CURIE and self.form.fullmatch(spelling):
+                return f"{self.name}:{spelling}"
+        return ""
+
+
+def curie(text: str, prefix: str = "") -> str:
+    """Returns the normalised CURIE of an identifier.
+
+    Args:
+        text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
+        prefix: of identifiers without one.
+
+    Returns:
+        The CURIE; empty if this is no identifier.
+    """
+    text = text.strip()
+    if len(text) > MAX_CURIE:
+        return ""
+    for address in _ADDRESSES if text.startswith("http") else ():
+        if found := address.fullmatch(text):
+            text = f"{found[1]}:{found[2]}"
+    given, colon, local = text.partition(":")
+    if not colon:
+        return _bare(text, prefix)
+    if known := _known(given):
+        again, _, rest = local.partition(":")
+        return known.curie(rest if rest and _known(again) is known else local)
+    if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
+        return ""
+    return text
+
+
+def _bare(text: str, prefix: str) -> str:
+    for telling in _telling():
+        if text.startswith(telling.start):
+            return telling.curie(text)
+    known = _known(prefix)
+    if known and (found := known.curie(text)):
+        return found
+    before, _, after = text.partition("_")
+    if after and (other := _known(before)) and (found := other.curie(after)):
+        return found
+    if known:
+        return ""
+    return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
+
+
+@lru_cache(maxsize=4096)
+def _known(prefix: str) -> Prefix | None:
+    """Returns the facts about a prefix, also of one that ends with the date of a release."""
+    folded = prefix.lower()
+    return _table().get(folded) or _table().get(_RELEASE.sub("", folded))
+
+
+@cache
+def _table() -> Mapping[str, Prefix]:
+    text = Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8")
+    found: dict[str, Prefix] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        name, others, form, start, kept = (*line.split("\t"), "", "")[:5]
+        prefix = Prefix(name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(kept))
+        for spelling in (name, *filter(None, others.split(", "))):
+            found.setdefault(spelling.lower(), prefix)
+    return MappingProxyType(found)
+
+
+@cache
+def _telling() -> tuple[Prefix, ...]:
+    """Returns the vocabularies whose local parts are unambiguous, so that the prefix may be left out."""
+    return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
+
 
 NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)

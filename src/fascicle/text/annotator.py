@@ -23,9 +23,9 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import Document, Mention, Patch
+from fascicle.core.document import Document, Given, Mention, Patch
 from fascicle.core.progress import watched
-from fascicle.core.stream import Given, annotate, stream
+from fascicle.core.stream import annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import InputError
 from fascicle.settings.recipes.recogniser import ReadingSettings

@@ -26,7 +26,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.errors import ModelError
-from fascicle.settings.folders.manifest import TokenizerFacts
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
 from fascicle.text.segment import Segmenter
 from fascicle.text.segment import segmenter as segmenter_of

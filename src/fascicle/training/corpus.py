@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -32,8 +32,10 @@ from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
 from fascicle.settings.base import RecipeBase
 from fascicle.settings.folders.best import is_unfinished
+from fascicle.settings.folders.manifest import Learnt
 from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, ReadingOfCorpus
 from fascicle.settings.recipes.recogniser import Recipe
+from fascicle.training.labelling import SoftTags
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,3 +308,82 @@ def dev_sha256(recipe: Recipe) -> str:
         return source_sha256(recipe.corpus.dev)
     listed = "".join(f"{name} {source_sha256(part.dev)}\n" for name, part in recipe.corpora().items() if part.dev)
     return hashlib.sha256(listed.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusPart:
+    """Corpus of a recipe with several corpora.
+
+    Attributes:
+        name: in the recipe.
+        annotates: types that are known in its text.
+        weight: see ``PartSettings``.
+        train: documents to train on; their ids begin with the name of the part, as those of ``dev``.
+        dev: documents on which the model is chosen; may be none.
+        excluded: documents of train that an exclusion list named.
+        notes: sentences on documents that were left out.
+        soft: id of a document of train -> tag probabilities of a teacher, where they are taught in place of gold.
+        labelled_by: name and hash of the teacher; empty for gold.
+    """
+
+    name: str
+    annotates: tuple[str, ...]
+    weight: float
+    train: list[Document]
+    dev: list[Document]
+    excluded: int
+    notes: tuple[str, ...]
+    soft: Mapping[str, SoftTags] = field(default_factory=dict)
+    labelled_by: str = ""
+
+    @property
+    def mentions(self) -> int:
+        """Number of gold mentions of train."""
+        return sum(len(document.layer(GOLD)) for document in self.train)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Documents of a run.
+
+    Attributes:
+        train: documents to train on.
+        dev: documents on which the model is chosen.
+        test: documents to score once; may be none.
+        types: entity types of the gold of train.
+        notes: sentences on repairs and losses of reading.
+        untaught: types of a dictionary that label nothing in train.
+        several: the corpora that train and dev are made of, in their order; empty for one corpus.
+    """
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+    types: tuple[str, ...]
+    notes: tuple[str, ...]
+    untaught: tuple[str, ...] = ()
+    several: tuple[CorpusPart, ...] = ()
+
+    def learnt(self) -> dict[str, Learnt]:
+        """Returns the types that a model learns from each of several corpora, for its folder; empty for one corpus."""
+        return {
+            one.name: Learnt(
+                annotates=one.annotates,
+                documents=len(one.train),
+                excluded=one.excluded,
+                labelled_by=one.labelled_by or msgspec.UNSET,
+            )
+            for one in self.several
+        }
+
+    def facts(self, recipe: Recipe) -> dict[str, Any]:
+        """Returns the hash of all data of the recipe, and the size of each part."""
+        sizes = {
+            name: {"documents": len(documents), "mentions": _mentions(documents)}
+            for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
+        }
+        return data_facts(recipe, sizes)
+
+
+def _mentions(documents: list[Document]) -> int:
+    return sum(len(d.layer(GOLD)) for d in documents)

@@ -18,7 +18,8 @@ from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe
 from fascicle.training.corpus import check_data
-from fascicle.training.distil.run import prepare_distil
+from fascicle.training.distil.prediction import prepare_prediction
+from fascicle.training.distil.run import prepare_layers
 from fascicle.training.engine.events import Ended, RunEvent
 from fascicle.training.engine.folder import use_threads
 from fascicle.training.engine.run import Trainee, train
@@ -26,6 +27,23 @@ from fascicle.training.filter.run import prepare_filter
 from fascicle.training.raw.pretraining import prepare_pretraining
 from fascicle.training.recogniser.run import prepare_recogniser
 from fascicle.training.typer.run import prepare_typer
+
+
+def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> Trainee:
+    """Opens the teacher, builds the student and reads the data.
+
+    Args:
+        recipe: of the run.
+        folder: of the run.
+        before: content of ``run.json`` of the same run; empty if the run is new.
+
+    Raises:
+        InputError: the corpus cannot be read, or holds no text.
+        RecipeError: teacher and student do not fit each other or the recipe.
+        ModelError: one of them cannot be loaded.
+    """
+    return (prepare_prediction if recipe.prediction else prepare_layers)(recipe, folder, before)
+
 
 _PREPARES: Final[Mapping[type[AnyRecipe], Callable[..., Trainee]]] = MappingProxyType(
     {

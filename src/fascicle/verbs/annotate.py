@@ -14,13 +14,13 @@ from typing import Any
 from fascicle.core.progress import progress
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
+from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT
 from fascicle.loading import DEFAULT_MODEL, given_out, load_whole, own_names
 from fascicle.runtime.places import packs_of
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
-from fascicle.settings.recognition import Case, RecognitionSettings
+from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.text.annotator import Annotator
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally

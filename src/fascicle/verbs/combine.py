@@ -17,10 +17,10 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.evaluation.systems import several
 from fascicle.formats.account import Account, EventCounts
-from fascicle.formats.outputs import write_predictions
+from fascicle.formats.outputs import STDOUT, write_predictions
 from fascicle.formats.predictions import Prediction
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import STDOUT, ReadRequest, read_file
+from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.loading import load_filter
 from fascicle.runtime.combination import rules
 from fascicle.runtime.combination.align import MISSING, Missing, Votes, align, some_documents

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from fascicle.core.document import Document
 from fascicle.formats.account import Account
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, Input, ReadRequest, notes_on, places_to_read, read_inputs
+from fascicle.formats.requests import Input, ReadRequest, notes_on, places_to_read, read_inputs
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress

@@ -24,8 +24,9 @@ from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
+from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import STDOUT, ReadRequest, pairs, paths_of, read_file
+from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
 from fascicle.verbs.console import with_progress
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, called, natural, option, positive, reads, writes

@@ -17,8 +17,8 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import output
 from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.links.report import LinkSystem, links_report
-from fascicle.evaluation.links.scores import KnowsConcepts, LinkCase
+from fascicle.evaluation.link_report import LinkSystem, links_report
+from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
 from fascicle.evaluation.reports.links import links_markdown, links_text
 from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
 from fascicle.formats.account import EventCounts
@@ -81,7 +81,7 @@ class LinkEvaluation:
     notes: tuple[str, ...] = ()
 
     def report(self) -> dict[str, Any]:
-        """Returns all numbers with their uncertainty; see `evaluation.links.report.links_report`."""
+        """Returns all numbers with their uncertainty; see `evaluation.link_report.links_report`."""
         return links_report(
             self.systems,
             documents=[document.id for document in self.gold.documents],

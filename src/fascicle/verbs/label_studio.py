@@ -15,9 +15,9 @@ from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import label_studio
 from fascicle.formats.handlers import write_each
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import STDOUT, pairs
+from fascicle.formats.requests import pairs
 from fascicle.verbs.console import Tally, needs_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, option, reads, writes

@@ -15,9 +15,8 @@ from fascicle.core.patches import apply
 from fascicle.core.stream import portions
 from fascicle.core.wording import counted
 from fascicle.errors import UsageError
-from fascicle.formats.outputs import write_documents
-from fascicle.formats.requests import STDOUT
-from fascicle.linking.linker import Candidate, Decision
+from fascicle.formats.outputs import STDOUT, write_documents
+from fascicle.linking.candidates import Candidate, Decision
 from fascicle.linking.opening import Linking, Places, find, unlinked
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.verbs import shared

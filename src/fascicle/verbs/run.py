@@ -16,7 +16,7 @@ from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import put, say, say_notes
 from fascicle.verbs.options import FormatNames, Strict, called, fills, option, positive, reads

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
-from fascicle.settings.project import read_project
-from fascicle.settings.recognition import Case
-from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings
+from fascicle.settings.inputs import Case
+from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings, read_project
 from fascicle.verbs.console import needs_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import called, fills, natural, option, positive, reads

@@ -18,11 +18,12 @@ from fascicle.formats.account import Account
 from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, format_of_output
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.losses import LENIENT, LOSSES, LossPolicy, loss_names
-from fascicle.formats.requests import STDOUT, ReadRequest, WriteRequest, documents_of, pairs
+from fascicle.formats.outputs import STDOUT, WriteRequest
+from fascicle.formats.requests import ReadRequest, documents_of, pairs
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.verbs.options import Declared, FormatNames, StoreOnce, called, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")

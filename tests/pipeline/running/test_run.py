@@ -20,6 +20,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_inputs
+from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
 from fascicle.pipeline.running.records import Done, FileFacts
 from fascicle.pipeline.running.report import current, suspects
@@ -410,7 +411,7 @@ def test_a_file_whose_name_is_not_unicode_is_set_aside(tmp_path: Path) -> None:
         assert (totals.done, totals.reasons) == (1, {"read: InputError": 1})
         assert run.do(**{"resume": True, **more}) == totals
     with pytest.raises(UsageError, match="not Unicode"):
-        Run.of([str(tmp_path / "good.txt")], _pipeline(Path(odd + "p")), str(tmp_path / "three"))
+        Run.of([str(tmp_path / "good.txt")], PipelineOpener(given=_pipeline(Path(odd + "p"))), str(tmp_path / "three"))
 
 
 def _pipeline(folder: Path) -> str:

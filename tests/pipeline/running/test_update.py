@@ -18,10 +18,10 @@ from fascicle.errors import FascicleError, OutputError, UsageError
 from fascicle.formats.files import latest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import SUCCESS
-from fascicle.pipeline.running.plan import Entry, Shard, ShardReader, replaced
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.plan import replaced
+from fascicle.pipeline.running.records import Done, Entry, Shard
 from fascicle.pipeline.running.run import Run
-from fascicle.pipeline.running.shard_worker import OpenWorker
+from fascicle.pipeline.running.shard_worker import OpenWorker, ShardReader
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.verbs.tasks.run import quarantined
 

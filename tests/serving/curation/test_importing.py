@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.serving.curation.decisions import check_type, decided
-from fascicle.serving.curation.importing import take
+from fascicle.serving.curation.exchange import take
 from fascicle.serving.curation.store import Store
-from fascicle.settings.project import Project
+from fascicle.settings.serving import Project
 
 TEXT = "Aspirin helps against headache and pain."
 

@@ -9,7 +9,7 @@ import msgspec
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.serving.curation.decisions import After, Decided, Edit, Step, decided
-from fascicle.serving.curation.pack_rules import rules_table
+from fascicle.serving.curation.exchange import rules_table
 from fascicle.terms.curation import Curation, NameRow, Rule, read_rules
 
 TEXT = "CAT is fed. A cat sleeps. CAT again."

@@ -14,11 +14,10 @@ from standing import JSON, Reply, Standing, standing
 
 from fascicle.errors import UsageError
 from fascicle.formats.files import read
+from fascicle.serving.app import service_of
 from fascicle.serving.curation import rows
 from fascicle.serving.server import PipelineOpener
-from fascicle.serving.service import Service
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken, Role, ServeSettings, hash_of
+from fascicle.settings.serving import NamedToken, Project, Role, ServeSettings, hash_of
 from fascicle.verbs.agreement import agree_all
 
 pytestmark = pytest.mark.loopback
@@ -301,7 +300,7 @@ def test_rows_of_a_project_are_in_the_chain(team: Team) -> None:
 def test_a_project_needs_named_tokens_and_a_file() -> None:
     for settings in (ServeSettings(project=PROJECT, curation="x"), ServeSettings(project=PROJECT, tokens=())):
         with pytest.raises(UsageError):
-            Service({}, settings)
+            service_of({}, settings)
 
 
 def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path) -> None:
@@ -311,7 +310,7 @@ def test_a_file_of_a_project_is_not_served_without_it(team: Team, tmp_path: Path
     assert store is not None
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(store._connection.serialize())
-    service = Service({}, ServeSettings(curation=str(copy)))
+    service = service_of({}, ServeSettings(curation=str(copy)))
     try:
         with pytest.raises(UsageError, match="project=FILE"):
             service.start()

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.serving.curation.decisions import After, Edit, Step, check, decided, gold_document
-from fascicle.serving.curation.pack_rules import rules_table
+from fascicle.serving.curation.exchange import rules_table
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.serving.problems import ProblemError
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken, Role
+from fascicle.settings.serving import NamedToken, Project, Role
 
 TEXT = "Aspirin helps."
 SPANS = [((0, 7),), ((8, 13),), ((0, 13),)]

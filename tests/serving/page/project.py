@@ -14,8 +14,7 @@ from tests.serving.page.browsing import opener, until
 
 from fascicle.serving.server import PipelineOpener
 from fascicle.serving.tokens import add_token, read_tokens
-from fascicle.settings.project import Project
-from fascicle.settings.serving import ServeSettings
+from fascicle.settings.serving import Project, ServeSettings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

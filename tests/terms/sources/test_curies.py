@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.sources.curies import MAX_CURIE, curie
+from fascicle.terms.terms import MAX_CURIE, curie
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ import pytest
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FascicleError
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import ROWS, SourceReport, cleaned
 from fascicle.terms.sources.reading import READERS, read_source
-from fascicle.terms.terms import NAME_KINDS, ConceptRecord
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, curie
 
 
 def _module() -> Any:

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.terms.sources.conftest import Read, read_file
 
-from fascicle.terms.sources.curies import curie
-from fascicle.terms.terms import ConceptRecord
+from fascicle.terms.terms import ConceptRecord, curie
 
 fastobo = pytest.importorskip("fastobo")
 # No backslash: fastobo 0.14 does not read those that it writes.

@@ -19,7 +19,7 @@ from tests.support.runs import finish, metrics
 
 from fascicle.core.files.temporary import temporary_name
 from fascicle.errors import InputError, OutputError, RecipeError
-from fascicle.pipeline.workers.child import peak_bytes
+from fascicle.pipeline.workers import peak_bytes
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Validated
 from fascicle.training.experiments import worker as grid_worker

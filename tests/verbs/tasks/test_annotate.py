@@ -13,8 +13,9 @@ from fascicle.core import codec
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
 from fascicle.formats.files import read
+from fascicle.formats.outputs import WriteRequest
 from fascicle.formats.report import FailedDocuments, ReadReport
-from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.formats.requests import ReadRequest
 from fascicle.loading import load
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate, annotate_files

@@ -12,7 +12,7 @@ from tests.support.linking import build_pack, corpus, document
 import fascicle
 from fascicle.core.document import LINKED, Document, Link, Patch
 from fascicle.errors import UsageError
-from fascicle.linking.linker import Decision
+from fascicle.linking.candidates import Decision
 from fascicle.linking.opening import Places, find
 from fascicle.pipeline.loading import opened
 from fascicle.pipeline.pipeline import Pipeline

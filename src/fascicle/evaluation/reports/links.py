@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.wording import counted
-from fascicle.evaluation.links.scores import ALONE, CALIBRATION
+from fascicle.evaluation.link_scores import ALONE, CALIBRATION
 from fascicle.evaluation.reports.markdown import Table as MarkdownTable
 from fascicle.evaluation.reports.markdown import escaped
 from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
@@ -90,7 +90,7 @@ class LinkTable:
 
 
 def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
-    """Returns the tables of a report of `evaluation.links.report.links_report`; those without rows are left out."""
+    """Returns the tables of a report of `evaluation.link_report.links_report`; those without rows are left out."""
     made = [_figures(report), _types(report), _subsets(report), _tiers(report), _errors(report), _differences(report)]
     return [one for one in made if one.rows]
 

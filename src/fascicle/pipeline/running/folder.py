@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -14,17 +15,22 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.formats.requests import ReadRequest
+from fascicle.errors import InputError, OutputError
 from fascicle.pipeline.running.places import is_run_file, place_of
-from fascicle.pipeline.running.plan import Entry, Shard, Unread, plan, replaced
-from fascicle.pipeline.running.records import READ, SCHEMA, VERSIONS, Done, FileFacts, Manifest, Quarantined
-from fascicle.settings.pipeline import Shards
+from fascicle.pipeline.running.records import (
+    SCHEMA,
+    Done,
+    Entry,
+    FileFacts,
+    Manifest,
+    Quarantined,
+    Shard,
+)
 
 MANIFEST: Final = "manifest.json"
 SUCCESS: Final = "_SUCCESS"
 UNREAD: Final = "quarantine-read.jsonl"
-SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.shard_worker.SavedResults` begin
+SAVED: Final = ".fascicle-run-saved-"  # how the names of `fascicle.pipeline.running.folder.SavedResults` begin
 HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
@@ -246,76 +252,58 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
         )
 
 
-def extended(
-    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
-) -> Manifest:
-    """Plans the inputs that a manifest does not have yet.
+_EVERY: Final = 32  # documents in a file of what is saved
+_WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller shard has no such files
 
-    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
-    manifest is written.
 
-    Args:
-        folder: of the run.
-        manifest: with the inputs that the run has already; without shards if it has none.
-        inputs: all, those of the manifest first.
-        settings: how much is in a shard.
-        latest: whether a document of a later input takes the place of one with its id, see
-            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
+class SavedResults:
+    """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
 
-    Raises:
-        InputError: the run has no document.
-        UsageError: documents of the run have other ids than in their files, so that nothing can take their place.
+    They hold the results of the steps, so the part has the same bytes with and without them.
     """
-    if latest and any(shard.renamed for shard in manifest.shards):
-        raise UsageError(
-            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
-            "means is not known, so begin anew with update=True in another folder"
-        )
-    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
-        shards, unread = plan(
-            inputs[manifest.inputs :],
-            msgspec.convert(manifest.reading, ReadRequest),
-            settings,
-            begun=(manifest.inputs, len(manifest.shards)),
-            are_unique=not latest,
-            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
-        )
-        if not shards and not manifest.shards:
-            reason = str(unread[0].error) if unread else "the inputs hold no document"
-            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
-    if unread:
-        before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
-        folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
-    plans = manifest.plans + 1
-    left_out = replaced(lambda: folder.history(plans)) if latest else {}
-    return msgspec.structs.replace(
-        manifest,
-        unread=manifest.unread + len(unread),
-        shards=tuple(
-            msgspec.structs.replace(shard, left_out=left_out.get(shard.name, ()))
-            for shard in (*manifest.shards, *shards)
-        ),
-        inputs=len(inputs),
-        plans=plans,
-    )
+
+    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
+        """Reads nothing yet.
+
+        Args:
+            folder: of the run.
+            shard: that is done.
+            manifest: of the run; what a shard of the same name has by another pipeline does not count.
+        """
+        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
+        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
+        self._folder, self._is_worth = folder, shard.count > _WORTH
+        self._files, self._lines = 0, list[bytes]()
+        self._since = time.monotonic()
+
+    def documents(self) -> dict[str, Document]:
+        """Returns the documents that an earlier, killed attempt has finished, by id."""
+        found: dict[str, Document] = {}
+        while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
+            digest, _, lines = content.partition(b"\n")
+            if digest != _digest(lines):
+                break  # the power failed; the next file takes its name
+            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
+            self._files += 1
+        return found
+
+    def add(self, document: Document) -> None:
+        """Saves a document, at the latest together with some later ones."""
+        if not self._is_worth:
+            return
+        self._lines.append(codec.encode(document) + b"\n")
+        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
+            content = b"".join(self._lines)
+            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
+                stream.write(_digest(content) + b"\n" + content)
+            self._files += 1
+            self._lines.clear()
+            self._since = time.monotonic()
+
+    def remove(self) -> None:
+        """Removes the saved results, when the shard has its marker."""
+        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
 
 
-def _record(unread: Unread) -> Quarantined:
-    error, content = unread
-    place = error.line or 0
-    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
-    return Quarantined(
-        id=name,
-        sha256=hashlib.sha256(content or b"").hexdigest(),
-        input=error.file,
-        place=place,
-        shard="",
-        step=READ,
-        error=type(error).__name__,
-        message=str(error),
-        versions=dict(VERSIONS),
-        attempt=1,
-        seconds=0.0,
-        memory=0,
-        raw=content,
-    )
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

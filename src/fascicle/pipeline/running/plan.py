@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -16,46 +16,23 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.remote import fetched, is_url, state_of_url
 from fascicle.core.files.source import STDIN, Source
-from fascicle.errors import InputError
-from fascicle.formats.files import Seen, named_again, version_of
+from fascicle.errors import InputError, UsageError
+from fascicle.formats.files import Seen, version_of
 from fascicle.formats.report import FailedDocuments, ReadReport
-from fascicle.formats.requests import Input, ReadRequest, read_file, read_inputs
+from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.formats.sources import state_of
+from fascicle.pipeline.running.folder import HISTORY, UNREAD, RunFolder
+from fascicle.pipeline.running.records import (
+    READ,
+    VERSIONS,
+    DocumentState,
+    Entry,
+    Manifest,
+    Piece,
+    Quarantined,
+    Shard,
+)
 from fascicle.settings.pipeline import Shards
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Consecutive documents of one input in one shard, or the ids that the input withdraws.
-
-    Attributes:
-        input: its number among all inputs of the run.
-        shard: name.
-        first: place in the shard of the first document.
-        ids: of the documents.
-        versions: place among them -> version of a document, where it is not 1.
-        withdrawn: ids of documents that the input withdraws, after all its documents.
-    """
-
-    input: int
-    shard: str = ""
-    first: int = 0
-    ids: tuple[str, ...] = ()
-    versions: dict[int, int] = msgspec.field(default_factory=dict)
-    withdrawn: tuple[str, ...] = ()
-
-    def documents(self) -> Iterator[tuple[str, _State]]:
-        """Yields each document id with the place of the document."""
-        for at, identifier in enumerate(self.ids):
-            yield identifier, _State(self.input, self.versions.get(at, 1), self.shard, self.first + at)
-
-
-class _State(NamedTuple):
-    """One version of a document, and its place."""
-
-    input: int
-    version: int
-    shard: str
-    place: int
 
 
 def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
@@ -73,7 +50,7 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
     """
     seen = Seen()
     again = {identifier for entry in history() for identifier in _known(entry, seen)}
-    now: dict[str, _State] = {}
+    now: dict[str, DocumentState] = {}
     found: defaultdict[str, list[int]] = defaultdict(list)
     for entry in history():
         gone = [now.pop(identifier) for identifier in entry.withdrawn if identifier in now]
@@ -96,63 +73,9 @@ def _known(entry: Entry, seen: Seen) -> Iterator[str]:
     return chain((one for one in entry.ids if not seen.add(one)), entry.withdrawn)
 
 
-T = TypeVar("T")
 _LEAST: Final = 25  # documents in each of the first shards, ...
 _SHARE: Final = 64  # ... and of later ones this part of all before them: so the last ones are short for the run
 _LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
-
-
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """Consecutive documents of one input.
-
-    Attributes:
-        input: path.
-        first: number of its first document, from 0, of those that can be read.
-        count: of documents.
-    """
-
-    input: str
-    first: int
-    count: int
-
-
-class Shard(msgspec.Struct, frozen=True, kw_only=True):
-    """Documents that are committed together.
-
-    Attributes:
-        name: ``"00000"`` and so on, by its place in the run.
-        pieces: where its documents are.
-        characters: of text.
-        sha256: of all its documents, as `fascicle.core.codec` writes them.
-        renamed: place in the shard -> id of a document whose own id was there before.
-        left_out: places of documents that a later input replaced or withdrew, in order.
-    """
-
-    name: str
-    pieces: tuple[Piece, ...]
-    characters: int
-    sha256: str
-    renamed: dict[str, str] = msgspec.field(default_factory=dict)
-    left_out: tuple[int, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """Number of documents, without those that are left out."""
-        return sum(piece.count for piece in self.pieces) - len(self.left_out)
-
-    def kept(self, of_all: Sequence[T]) -> list[T]:
-        """Returns the items without those of documents that are left out.
-
-        Args:
-            of_all: something of each document.
-        """
-        left_out = frozenset(self.left_out)
-        return [one for at, one in enumerate(of_all) if at not in left_out]
-
-    @property
-    def inputs(self) -> list[str]:
-        """Input of each document that is not left out."""
-        return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
 class Unread(NamedTuple):
@@ -321,71 +244,6 @@ class _Building:
         return shard
 
 
-class ShardReader:
-    """Reads the documents of shards; consecutive shards of one input are read in one pass."""
-
-    def __init__(self, reading: ReadRequest) -> None:
-        """Takes how inputs are read; opens nothing yet."""
-        self._reading = reading
-        self._input, self._at = "", 0
-        self._documents: Iterator[Document] = iter(())
-        self._error: Exception | None = None
-
-    def read(self, shard: Shard) -> list[Document]:
-        """Returns the documents of a shard.
-
-        Raises:
-            InputError: they are not those that the run was planned with.
-        """
-        documents = [document for piece in shard.pieces for document in self._piece(piece)]
-        for place, identifier in shard.renamed.items():
-            at = int(place)
-            if at < len(documents) and documents[at].id != identifier:
-                documents[at] = _named(documents[at], identifier)
-        if sha256_of(documents) != shard.sha256:
-            names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
-            why = f" ({self._error})" if self._error else ""
-            raise InputError(
-                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
-                "or begin anew in another folder"
-            )
-        return shard.kept(documents)
-
-    def _piece(self, piece: Piece) -> list[Document]:
-        if self._input != piece.input or self._at > piece.first:
-            self._input, self._at = piece.input, 0
-            self._documents = self._readable(piece.input)
-        for _ in islice(self._documents, piece.first - self._at):
-            pass
-        found = list(islice(self._documents, piece.count))
-        self._at = piece.first + len(found)
-        return found
-
-    def _readable(self, path: str) -> Iterator[Document]:
-        self._error = None
-        with fetched(path) as near:
-            try:
-                report = ReadReport(aside=FailedDocuments(keep_going=True))
-                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
-            except (InputError, OSError) as error:
-                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
-
-
-def _named(document: Document, identifier: str) -> Document:
-    """Returns a document under its planned id, which is unique in its file and among all files."""
-    for mark in identifier.removeprefix(document.id).split("#")[1:]:
-        document = named_again(document, f"{document.id}#{mark}")
-    return document
-
-
-def sha256_of(documents: Iterable[Document]) -> str:
-    """Returns the SHA-256 of documents, one after the other."""
-    digest = hashlib.sha256()
-    for document in documents:
-        digest.update(codec.encode(document))
-    return digest.hexdigest()
-
-
 def states_of_inputs(paths: Sequence[str]) -> list[str]:
     """Returns a line for each input with its name, size and time, to detect whether an input has changed.
 
@@ -395,3 +253,78 @@ def states_of_inputs(paths: Sequence[str]) -> list[str]:
     if STDIN in paths:
         raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
     return [f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths]
+
+
+def extended(
+    folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
+) -> Manifest:
+    """Plans the inputs that a manifest does not have yet.
+
+    The folder gets the history of the new documents, and those that could not be read. Neither is valid before the new
+    manifest is written.
+
+    Args:
+        folder: of the run.
+        manifest: with the inputs that the run has already; without shards if it has none.
+        inputs: all, those of the manifest first.
+        settings: how much is in a shard.
+        latest: whether a document of a later input takes the place of one with its id, see
+            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
+
+    Raises:
+        InputError: the run has no document.
+        UsageError: documents of the run have other ids than in their files, so that nothing can take their place.
+    """
+    if latest and any(shard.renamed for shard in manifest.shards):
+        raise UsageError(
+            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
+            "means is not known, so begin anew with update=True in another folder"
+        )
+    with folder.place.written(HISTORY.format(manifest.plans)) as stream:
+        shards, unread = plan(
+            inputs[manifest.inputs :],
+            msgspec.convert(manifest.reading, ReadRequest),
+            settings,
+            begun=(manifest.inputs, len(manifest.shards)),
+            are_unique=not latest,
+            note=lambda entry: stream.writelines((msgspec.json.encode(entry), b"\n")),
+        )
+        if not shards and not manifest.shards:
+            reason = str(unread[0].error) if unread else "the inputs hold no document"
+            raise InputError(f"{reason}; no document can be read, so there is nothing to run")
+    if unread:
+        before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
+        folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
+    plans = manifest.plans + 1
+    left_out = replaced(lambda: folder.history(plans)) if latest else {}
+    return msgspec.structs.replace(
+        manifest,
+        unread=manifest.unread + len(unread),
+        shards=tuple(
+            msgspec.structs.replace(shard, left_out=left_out.get(shard.name, ()))
+            for shard in (*manifest.shards, *shards)
+        ),
+        inputs=len(inputs),
+        plans=plans,
+    )
+
+
+def _record(unread: Unread) -> Quarantined:
+    error, content = unread
+    place = error.line or 0
+    name = f"{error.file}:{place}" if place else error.file or str(error)[:100]
+    return Quarantined(
+        id=name,
+        sha256=hashlib.sha256(content or b"").hexdigest(),
+        input=error.file,
+        place=place,
+        shard="",
+        step=READ,
+        error=type(error).__name__,
+        message=str(error),
+        versions=dict(VERSIONS),
+        attempt=1,
+        seconds=0.0,
+        memory=0,
+        raw=content,
+    )

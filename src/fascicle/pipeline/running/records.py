@@ -1,10 +1,11 @@
-"""Records of a run beside its documents: manifest, markers, quarantine."""
+"""Records of a run beside its documents: manifest with its shards, history, markers, quarantine."""
 
 from __future__ import annotations
 
+import hashlib
 import platform
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -12,14 +13,102 @@ from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.tree import is_unicode
 from fascicle.errors import UsageError
-from fascicle.pipeline.running.plan import Shard
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.version import VERSION
 
 SCHEMA: Final = 1
 READ: Final = "read"  # name of the step for documents that cannot be read
 WRITE: Final = "write"
 NOTHING: Final = msgspec.Raw(b"null")
+HASH_BYTES: Final = 8  # of the hash of a concept
+T = TypeVar("T")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Consecutive documents of one input in one shard, or the ids that the input withdraws.
+
+    Attributes:
+        input: its number among all inputs of the run.
+        shard: name.
+        first: place in the shard of the first document.
+        ids: of the documents.
+        versions: place among them -> version of a document, where it is not 1.
+        withdrawn: ids of documents that the input withdraws, after all its documents.
+    """
+
+    input: int
+    shard: str = ""
+    first: int = 0
+    ids: tuple[str, ...] = ()
+    versions: dict[int, int] = msgspec.field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
+
+    def documents(self) -> Iterator[tuple[str, DocumentState]]:
+        """Yields each document id with the place of the document."""
+        for at, identifier in enumerate(self.ids):
+            yield identifier, DocumentState(self.input, self.versions.get(at, 1), self.shard, self.first + at)
+
+
+class DocumentState(NamedTuple):
+    """One version of a document, and its place."""
+
+    input: int
+    version: int
+    shard: str
+    place: int
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive documents of one input.
+
+    Attributes:
+        input: path.
+        first: number of its first document, from 0, of those that can be read.
+        count: of documents.
+    """
+
+    input: str
+    first: int
+    count: int
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """Documents that are committed together.
+
+    Attributes:
+        name: ``"00000"`` and so on, by its place in the run.
+        pieces: where its documents are.
+        characters: of text.
+        sha256: of all its documents, as `fascicle.core.codec` writes them.
+        renamed: place in the shard -> id of a document whose own id was there before.
+        left_out: places of documents that a later input replaced or withdrew, in order.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    characters: int
+    sha256: str
+    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    left_out: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of documents, without those that are left out."""
+        return sum(piece.count for piece in self.pieces) - len(self.left_out)
+
+    def kept(self, of_all: Sequence[T]) -> list[T]:
+        """Returns the items without those of documents that are left out.
+
+        Args:
+            of_all: something of each document.
+        """
+        left_out = frozenset(self.left_out)
+        return [one for at, one in enumerate(of_all) if at not in left_out]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Input of each document that is not left out."""
+        return self.kept([piece.input for piece in self.pieces for _ in range(piece.count)])
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +176,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
         links: the most frequent links, identifier and name -> number.
-        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.report.hashed`.
+        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.records.hashed`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.
@@ -177,3 +266,21 @@ def check_path(path: str) -> None:
     """
     if not is_unicode(path):
         raise UsageError(f"the name {path!r} is not Unicode, so a run cannot note it; rename it")
+
+
+def hashed(identifiers: Iterable[str]) -> bytes:
+    """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
+
+    Args:
+        identifiers: of concepts; one that is there twice counts once.
+    """
+    hashes = {hashlib.blake2b(one.encode(), digest_size=HASH_BYTES).digest() for one in identifiers}
+    return b"".join(sorted(hashes))
+
+
+def sha256_of(documents: Iterable[Document]) -> str:
+    """Returns the SHA-256 of documents, one after the other."""
+    digest = hashlib.sha256()
+    for document in documents:
+        digest.update(codec.encode(document))
+    return digest.hexdigest()

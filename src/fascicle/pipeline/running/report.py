@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,21 +20,20 @@ from fascicle.core.marks import Html, join, tag, user
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.pipeline.running.folder import UNREAD, RunFolder
-from fascicle.pipeline.running.plan import Piece, Shard, sha256_of
-from fascicle.pipeline.running.records import NOTHING, Done, Manifest, Quarantined, check_path, most
+from fascicle.pipeline.running.records import (
+    HASH_BYTES,
+    NOTHING,
+    Done,
+    Manifest,
+    Piece,
+    Quarantined,
+    Shard,
+    check_path,
+    most,
+    sha256_of,
+)
 
-_BYTES: Final = 8  # of the hash of a concept
 _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are more already
-
-
-def hashed(identifiers: Iterable[str]) -> bytes:
-    """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
-
-    Args:
-        identifiers: of concepts; one that is there twice counts once.
-    """
-    hashes = {hashlib.blake2b(one.encode(), digest_size=_BYTES).digest() for one in identifiers}
-    return b"".join(sorted(hashes))
 
 
 class Distinct:
@@ -66,7 +64,7 @@ class Distinct:
             waiting = self._waiting.setdefault(kind, bytearray())
             waiting += hashes
             known: Any = self._merged.get(kind, ())
-            if len(waiting) >= _BYTES * max(self._together, len(known)):
+            if len(waiting) >= HASH_BYTES * max(self._together, len(known)):
                 self._merge(kind)
 
     def counts(self) -> dict[str, int]:

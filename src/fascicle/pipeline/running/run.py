@@ -15,18 +15,16 @@ import msgspec
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
-from fascicle.pipeline.loading import PipelineOpener
-from fascicle.pipeline.pipeline import Pipeline
-from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, extended, refuse_another
-from fascicle.pipeline.running.plan import Shard, states_of_inputs
-from fascicle.pipeline.running.records import Done, Manifest, check_path
+from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
+from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
+from fascicle.pipeline.running.plan import extended, states_of_inputs
+from fascicle.pipeline.running.records import Done, Manifest, Shard, check_path
 from fascicle.pipeline.running.report import Totals, totals_of, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
 from fascicle.version import VERSION
 
-OpenPipeline = Callable[[], Pipeline]
 _INPUTS: Final = "set of inputs"
 
 
@@ -43,6 +41,38 @@ class Pool(Protocol):
 
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
         """Processes all shards, in any order, as `fascicle.pipeline.running.supervisor.Supervisor.run`."""
+        ...
+
+
+class Opener(Protocol):
+    """Interface of what opens a pipeline in any process, such as `fascicle.pipeline.loading.PipelineOpener`."""
+
+    @property
+    def given(self) -> str:
+        """Path or name of the pipeline."""
+        ...
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Names beside a model."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """Limits for a batch and a worker."""
+        ...
+
+    @property
+    def shards(self) -> Shards:
+        """Limits for a shard."""
+        ...
+
+    def from_anywhere(self) -> Opener:
+        """Returns the same opener, with paths that hold in any folder."""
+        ...
+
+    def __call__(self) -> Pipeline:
+        """Opens the pipeline."""
         ...
 
 
@@ -102,7 +132,7 @@ class Run:
     def of(
         cls,
         inputs: Sequence[str],
-        pipeline: str | PipelineOpener,
+        opener: Opener,
         folder: str,
         *,
         reading: ReadRequest | None = None,
@@ -110,13 +140,13 @@ class Run:
         workers: int = 1,
         pool: StartPool = Supervisor,
     ) -> Run:
-        """Creates a run of the pipeline of a file, or of a model, with names beside it if an opener is given.
+        """Creates a run of the pipeline of an opener, under its limits.
 
         Raises:
             RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
             UsageError: a path that cannot be noted, or own names beside a pipeline.
         """
-        opener = (PipelineOpener(given=pipeline) if isinstance(pipeline, str) else pipeline).from_anywhere()
+        opener = opener.from_anywhere()
         for path in (opener.given, *opener.also):
             check_path(path)
         return cls(

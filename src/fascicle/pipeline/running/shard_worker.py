@@ -9,31 +9,41 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document, merged
+from fascicle.core.files.remote import fetched
 from fascicle.core.mention import identifier_of
 from fascicle.errors import InputError
 from fascicle.formats.account import EventCounts
-from fascicle.formats.outputs import write_documents
-from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.requests import ReadRequest, WriteRequest
+from fascicle.formats.files import named_again
+from fascicle.formats.outputs import WriteRequest, write_documents
+from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
+from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.pipeline.pipeline import ConsecutiveFailures, Pipeline
 from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
-from fascicle.pipeline.running.folder import SAVED, RunFolder
-from fascicle.pipeline.running.plan import Shard, ShardReader
-from fascicle.pipeline.running.records import VERSIONS, WRITE, Done, Manifest, Quarantined, most
-from fascicle.pipeline.running.report import hashed
-from fascicle.pipeline.workers.child import Channel, Ready, Working, peak_bytes
+from fascicle.pipeline.running.folder import RunFolder, SavedResults
+from fascicle.pipeline.running.records import (
+    VERSIONS,
+    WRITE,
+    Done,
+    Manifest,
+    Piece,
+    Quarantined,
+    Shard,
+    hashed,
+    most,
+    sha256_of,
+)
+from fascicle.pipeline.workers import Channel, Ready, Working, peak_bytes
 
 _WHOLE: Final = "jsonl"  # the format that holds everything of a document
 _OFTEN: Final = 50  # names and links that a marker keeps
 _SLOWEST: Final = 10
-_EVERY: Final = 32  # documents in a file of what is saved
-_WORTH: Final = 96  # documents of a shard, which a kill may cost: a smaller shard has no such files
 
 
 @dataclass(kw_only=True)
@@ -78,59 +88,6 @@ class _Counts:
             self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
-
-
-class SavedResults:
-    """Saved results of an unfinished shard, in small files, so that a killed worker loses few documents.
-
-    They hold the results of the steps, so the part has the same bytes with and without them.
-    """
-
-    def __init__(self, folder: RunFolder, shard: Shard, manifest: Manifest) -> None:
-        """Reads nothing yet.
-
-        Args:
-            folder: of the run.
-            shard: that is done.
-            manifest: of the run; what a shard of the same name has by another pipeline does not count.
-        """
-        made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")
-        self._name = f"{SAVED}{shard.name}-{hashlib.sha256(made_by).hexdigest()[:16]}-{{:04d}}.jsonl"
-        self._folder, self._is_worth = folder, shard.count > _WORTH
-        self._files, self._lines = 0, list[bytes]()
-        self._since = time.monotonic()
-
-    def documents(self) -> dict[str, Document]:
-        """Returns the documents that an earlier, killed attempt has finished, by id."""
-        found: dict[str, Document] = {}
-        while self._is_worth and (content := self._folder.content(self._name.format(self._files))):
-            digest, _, lines = content.partition(b"\n")
-            if digest != _digest(lines):
-                break  # the power failed; the next file takes its name
-            found.update((one.id, one) for one in map(codec.decode, lines.splitlines()))
-            self._files += 1
-        return found
-
-    def add(self, document: Document) -> None:
-        """Saves a document, at the latest together with some later ones."""
-        if not self._is_worth:
-            return
-        self._lines.append(codec.encode(document) + b"\n")
-        if len(self._lines) >= _EVERY and time.monotonic() - self._since >= self._folder.place.pause:
-            content = b"".join(self._lines)
-            with self._folder.place.written(self._name.format(self._files), durable=False) as stream:
-                stream.write(_digest(content) + b"\n" + content)
-            self._files += 1
-            self._lines.clear()
-            self._since = time.monotonic()
-
-    def remove(self) -> None:
-        """Removes the saved results, when the shard has its marker."""
-        self._folder.place.remove([self._name.format(number) for number in range(self._files)])
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
 
 
 class ShardWorker:
@@ -357,3 +314,60 @@ def process_shards(open_worker: OpenWorker, channel: Channel) -> None:
             watch=watch,
         )
         channel.send(Finished(done=done))
+
+
+class ShardReader:
+    """Reads the documents of shards; consecutive shards of one input are read in one pass."""
+
+    def __init__(self, reading: ReadRequest) -> None:
+        """Takes how inputs are read; opens nothing yet."""
+        self._reading = reading
+        self._input, self._at = "", 0
+        self._documents: Iterator[Document] = iter(())
+        self._error: Exception | None = None
+
+    def read(self, shard: Shard) -> list[Document]:
+        """Returns the documents of a shard.
+
+        Raises:
+            InputError: they are not those that the run was planned with.
+        """
+        documents = [document for piece in shard.pieces for document in self._piece(piece)]
+        for place, identifier in shard.renamed.items():
+            at = int(place)
+            if at < len(documents) and documents[at].id != identifier:
+                documents[at] = _named(documents[at], identifier)
+        if sha256_of(documents) != shard.sha256:
+            names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
+            why = f" ({self._error})" if self._error else ""
+            raise InputError(
+                f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
+                "or begin anew in another folder"
+            )
+        return shard.kept(documents)
+
+    def _piece(self, piece: Piece) -> list[Document]:
+        if self._input != piece.input or self._at > piece.first:
+            self._input, self._at = piece.input, 0
+            self._documents = self._readable(piece.input)
+        for _ in islice(self._documents, piece.first - self._at):
+            pass
+        found = list(islice(self._documents, piece.count))
+        self._at = piece.first + len(found)
+        return found
+
+    def _readable(self, path: str) -> Iterator[Document]:
+        self._error = None
+        with fetched(path) as near:
+            try:
+                report = ReadReport(aside=FailedDocuments(keep_going=True))
+                yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
+            except (InputError, OSError) as error:
+                self._error = error  # the plan has recorded it, and the hash shows whether it is the same
+
+
+def _named(document: Document, identifier: str) -> Document:
+    """Returns a document under its planned id, which is unique in its file and among all files."""
+    for mark in identifier.removeprefix(document.id).split("#")[1:]:
+        document = named_again(document, f"{document.id}#{mark}")
+    return document

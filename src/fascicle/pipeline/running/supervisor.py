@@ -12,11 +12,9 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
-from fascicle.pipeline.running.plan import Shard
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
-from fascicle.pipeline.workers.child import Failed, Ready, WorkersError, Working
-from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_news
+from fascicle.pipeline.workers import Failed, Process, Ready, WorkerEndedError, WorkersError, Working, with_news
 from fascicle.settings.pipeline import Limits
 
 _BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from fascicle.core import codec
-from fascicle.core.document import Document
-from fascicle.core.stream import Given, documents_of
+from fascicle.core.document import Document, Given
+from fascicle.core.stream import documents_of
 from fascicle.errors import CODES, FascicleError, InputError
 from fascicle.serving.records import Problem, RawAnswer, RawAnswers
 

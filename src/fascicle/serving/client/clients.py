@@ -16,13 +16,11 @@ import httpx2
 
 from fascicle.core import codec
 from fascicle.core.arguments import check_argument, check_optional
-from fascicle.core.document import Document
-from fascicle.core.stream import Given
+from fascicle.core.document import Document, Given
 from fascicle.errors import InputError, UsageError
 from fascicle.serving.client import calls
 from fascicle.serving.client.calls import AnnotateOptions, Answer, Call, ServiceError
-from fascicle.serving.messages import PipelineFacts
-from fascicle.serving.records import ConceptAnswer, Decisions, Health, Pipelines
+from fascicle.serving.records import ConceptAnswer, Decisions, Health, PipelineFacts, Pipelines
 
 
 @dataclass(frozen=True, kw_only=True)

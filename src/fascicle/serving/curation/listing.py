@@ -11,8 +11,7 @@ import msgspec
 from fascicle.serving.curation.decisions import After, Decided, decided
 from fascicle.serving.curation.store import Kept, Number, Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others, version_of
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
 Order = Literal["uncertainty", "added"]
 Show = Literal["all", "open", "mine", "flagged", "disagreement"]

@@ -18,7 +18,7 @@ from fascicle.serving.curation.decisions import Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import check_version, connected, kept_at, not_opened
 from fascicle.serving.curation.versions import REVIEWED, decided_by
-from fascicle.settings.project import read_project
+from fascicle.settings.serving import read_project
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):

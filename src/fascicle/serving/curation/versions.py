@@ -18,8 +18,7 @@ from fascicle.core.mention import Mention, MentionKey
 from fascicle.serving.curation.decisions import Decided, Item, Step, active, decided, meant, verdict_of
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.problems import ProblemError
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
 REVIEWED: Final = ""  # name of the version that is reviewed
 

@@ -13,12 +13,10 @@ from starlette.responses import Response
 from fascicle.core.document import Document
 from fascicle.core.wording import counted, typo_hint
 from fascicle.formats.catalogue import format_named
-from fascicle.serving.asked import Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
-from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query
-from fascicle.serving.files import write_file
+from fascicle.serving.asked import MEDIA_TYPES, Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
+from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query, write_file
 from fascicle.serving.guard import Pieces
 from fascicle.serving.messages import Options
-from fascicle.serving.naming import MEDIA_TYPES
 from fascicle.serving.pool import Pool
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError
 from fascicle.serving.records import Answers, DocumentAnswer, Documents, RawAnswer, RawAnswers, RawDocuments

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -14,14 +12,11 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.serving.asked import check_names, json_of, save, value_of
+from fascicle.serving.asked import check_names, json_of, plain_name, save, suffix_of, value_of, writable
 from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document
-from fascicle.serving.curation.importing import Imported, take
+from fascicle.serving.curation.exchange import Imported, rules_table, take
 from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, page_of
-from fascicle.serving.curation.pack_rules import rules_table
-from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import (
-    ConflictError,
     GivenStep,
     Kept,
     Number,
@@ -31,17 +26,23 @@ from fascicle.serving.curation.store import (
     whole,
 )
 from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, version_of
-from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
-from fascicle.serving.naming import plain_name, suffix_of, writable
+from fascicle.serving.endpoint import (
+    ANY,
+    Endpoint,
+    Query,
+    done,
+    file_answer,
+    folder_for_files,
+    json_answer,
+    needed,
+    read_file,
+    write_file,
+)
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
-T = TypeVar("T")
 What = Literal["gold", "rules", "tasks"]
-_ENCODER: Final = msgspec.json.Encoder()
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -230,46 +231,6 @@ def _check_curator(request: Request, given: str) -> None:
         raise ProblemError(403, f"this token is that of {name!r}; decisions are saved under this name alone")
 
 
-async def done(service: Service, does: Callable[[Store], T]) -> T:
-    """Runs a function with the store, and converts its errors to problems.
-
-    Raises:
-        ProblemError: no decisions are kept here, or what was asked for cannot be done.
-    """
-    store = service.curation
-    if store is None:
-        raise ProblemError(
-            404, "no decisions are kept here; start one service for all curators, with `fascicle serve --curation FILE`"
-        )
-    try:
-        return await asyncio.to_thread(does, store)
-    except ConflictError as error:
-        raise ProblemError(409, str(error)) from None
-    except UnknownDocumentError as error:
-        raise ProblemError(404, str(error), code="unknown-name") from None
-    except ValueError as error:
-        raise ProblemError(422, str(error)) from None
-    except DamagedError as error:
-        raise ProblemError(409, str(error), code="damaged") from None
-    except sqlite3.OperationalError as error:
-        raise _not_usable(error) from None
-    except sqlite3.DatabaseError as error:
-        raise ProblemError(409, f"the file of decisions is damaged ({error}); repair it", code="damaged") from None
-
-
-def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
-    """Makes the problem for a file that cannot be used: it is locked, or its disk is full or read-only."""
-    if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-        return ProblemError(
-            507, "the disk of the service is full, and nothing was saved; make room, and send this again"
-        )
-    return ProblemError(
-        503,
-        f"the file of decisions cannot be used now ({error}), and nothing was saved; send this again later",
-        headers={"Retry-After": "5"},
-    )
-
-
 def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str | None = None) -> dict[str, Any]:
     """Returns a version of a document, by default that at which somebody works.
 
@@ -295,22 +256,6 @@ def _version(kept: Kept, who: NamedToken, project: Project | None, version: str 
     except ProblemError:
         return None
     return decided_by(kept, project, name)[0]
-
-
-def needed(request: Request, name: str) -> str:
-    """Returns the value of a query parameter.
-
-    Raises:
-        ProblemError: it is missing.
-    """
-    if not (found := request.query_params.get(name, "")):
-        raise ProblemError(422, f"the parameter {name} is missing")
-    return found
-
-
-def json_answer(content: Any) -> Response:
-    """Makes the response that sends JSON."""
-    return Response(_ENCODER.encode(content), media_type=JSON)
 
 
 _EXAMPLE: Final = {

@@ -1,19 +1,19 @@
-"""Routes that read files of any format as documents, and write documents as files."""
+"""Routes for files: those that clients send to be read or written, and jobs that annotate files in the background."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Final
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from fascicle.core import codec
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.asked import check_names, json_of, save
-from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query
-from fascicle.serving.files import file_answer, folder_for_files, read_file, write_file
-from fascicle.serving.naming import plain_name, readable, suffix_of, writable
+from fascicle.serving.asked import check_names, json_of, plain_name, readable, save, suffix_of, writable
+from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query, file_answer, folder_for_files, read_file, write_file
+from fascicle.serving.jobs import Job, JobList
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import Documents, FileFormat, FileFormats, RawDocuments, ReadAnswer
 from fascicle.serving.service import Service
@@ -93,5 +93,111 @@ ROUTES: Final = (
         gives=(ANY,),
         problems=(413, 429),
         example={"documents": [{"id": "a", "text": "Lithium can cause tremor."}]},
+    ),
+)
+
+
+async def submit(request: Request, service: Service) -> Response:
+    """Accepts a file, and returns the id of its job."""
+    check_names(request, [one.name for one in _QUERY])
+    params = request.query_params
+    pipeline = service.name_of(params.get("pipeline", ""))
+    service.jobs.of_pipeline(pipeline)
+    if not params.get("name"):
+        raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.jsonl")
+    new = service.jobs.open(
+        pipeline=pipeline,
+        file=f"input-{plain_name(params['name'])}",
+        reading=readable(params.get("input_format", "auto")),
+        format=writable(params.get("format", "jsonl")).name,
+        who=request.state.who.name,
+    )
+    try:
+        await save(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
+        content = msgspec.json.encode(service.jobs.begin(new))
+    except BaseException:
+        with suppress(ProblemError):  # it was removed meanwhile
+            service.jobs.remove(new.id)
+        raise
+    return Response(content, 202, {"Location": f"/v1/jobs/{new.id}"}, JSON)
+
+
+async def job(request: Request, service: Service) -> Response:
+    """Returns the progress of a job."""
+    return Response(msgspec.json.encode(_own(request, service)), media_type=JSON)
+
+
+async def jobs(request: Request, service: Service) -> Response:
+    """Returns all jobs that the token may see: its own, or for an administrator all."""
+    check_names(request, ())
+    found = tuple(one for one in service.jobs.all() if _sees(request, one))
+    return Response(msgspec.json.encode(JobList(jobs=found)), media_type=JSON)
+
+
+def _own(request: Request, service: Service) -> Job:
+    """Returns a job that the token may see.
+
+    Raises:
+        ProblemError: there is none of this id.
+    """
+    found = service.jobs.get(request.path_params["id"])
+    return found if _sees(request, found) else service.jobs.get("")
+
+
+def _sees(request: Request, one: Job) -> bool:
+    return one.who == request.state.who.name or bool(request.state.who.may("administrator"))
+
+
+async def result(request: Request, service: Service) -> Response:
+    """Returns the result of a job."""
+    path = service.jobs.result(_own(request, service).id)
+    return FileResponse(path, media_type=ANY, filename=path.name)
+
+
+async def cancel(request: Request, service: Service) -> Response:
+    """Cancels a job, or removes one that has ended."""
+    service.jobs.cancel(_own(request, service).id)
+    return Response(status_code=204)
+
+
+_QUERY: Final = (
+    Query(name="name", type=str, means="name of the file, whose suffix helps to tell the format", needed=True),
+    Query(name="format", type=str, means="of the result, one of GET /v1/formats; by default jsonl"),
+    Query(name="input_format", type=str, means="of the file; by default its content and its suffix tell"),
+    Query(name="pipeline", type=str, means="name of the pipeline; by default the first one"),
+)
+JOB_ROUTES: Final = (
+    Endpoint(
+        method="POST",
+        path="/v1/jobs",
+        handle=submit,
+        means="annotate a file as a job",
+        query=_QUERY,
+        body=bytes,
+        takes=(),
+        answers=Job,
+        status=202,
+        problems=(404, 413, 429, 501),
+    ),
+    Endpoint(
+        method="GET", path="/v1/jobs", handle=jobs, means="all jobs of the token, with their states", answers=JobList
+    ),
+    Endpoint(method="GET", path="/v1/jobs/{id}", handle=job, means="how far a job is", answers=Job, problems=(404,)),
+    Endpoint(
+        method="GET",
+        path="/v1/jobs/{id}/result",
+        handle=result,
+        means="the result of a job, as a file",
+        gives=(ANY,),
+        problems=(404, 409),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/v1/jobs/{id}",
+        handle=cancel,
+        means="cancel a job, or remove one that has ended",
+        answers=None,
+        status=204,
+        problems=(404,),
     ),
 )

@@ -17,8 +17,7 @@ from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.label_studio import PARTS
 from fascicle.serving.asked import check_names, json_of, value_of
-from fascicle.serving.endpoint import JSON, Endpoint, Query
-from fascicle.serving.files import write_file
+from fascicle.serving.endpoint import JSON, Endpoint, Query, write_file
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import KazuAnnotations, KazuDocument

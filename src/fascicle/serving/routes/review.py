@@ -16,12 +16,10 @@ from fascicle.serving.asked import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
-from fascicle.serving.endpoint import Endpoint, Query
+from fascicle.serving.endpoint import Endpoint, Query, done, json_answer, needed
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.routes.curation import done, json_answer, needed
 from fascicle.serving.service import Service
-from fascicle.settings.project import Project
-from fascicle.settings.serving import NamedToken
+from fascicle.settings.serving import NamedToken, Project
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,10 +8,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fascicle.serving import metrics as metrics_text
 from fascicle.serving.endpoint import JSON, Endpoint
 from fascicle.serving.records import Alive, Health, Pipelines
-from fascicle.serving.service import Service
+from fascicle.serving.service import METRICS_TYPE, Service
 from fascicle.version import VERSION
 
 
@@ -39,7 +38,7 @@ async def pipelines(request: Request, service: Service) -> Response:
 
 async def metrics(request: Request, service: Service) -> Response:
     """Returns metrics for Prometheus."""
-    return Response(service.metrics.text(service.gauges()), media_type=metrics_text.MEDIA_TYPE)
+    return Response(service.metrics.text(service.gauges()), media_type=METRICS_TYPE)
 
 
 async def description(request: Request, service: Service) -> Response:
@@ -70,8 +69,6 @@ ROUTES: Final = (
         open=True,
     ),
     Endpoint(method="GET", path="/v1/pipelines", handle=pipelines, means="what is served", answers=Pipelines),
-    Endpoint(
-        method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(metrics_text.MEDIA_TYPE,)
-    ),
+    Endpoint(method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(METRICS_TYPE,)),
     Endpoint(method="GET", path="/openapi.json", handle=description, means="this description", answers=dict),
 )

@@ -15,7 +15,7 @@ from fascicle.settings.decision import AbbreviationDecision, Calibration, Charac
 from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, decided
-from fascicle.settings.inputs import InputFacts
+from fascicle.settings.inputs import InputFacts, TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.types import TypeDescriptions
 
@@ -37,22 +37,6 @@ _OTHERS = {  # description files of the other kinds of folders, and advice
     "typer.json": "it is a span typer, which fascicle typer predict uses",
     "ensemble.json": "it is an ensemble, and a single model is needed",
 }
-
-
-class TokenizerFacts(Settings, frozen=True, kw_only=True):
-    """What the reader of text relies on; checked against ``tokenizer.json`` on loading.
-
-    Attributes:
-        sha256: of the tokenizer file.
-        prefix: ids of special tokens before the pieces of a window.
-        suffix: ids of special tokens after them.
-        pad: id that fills a batch.
-    """
-
-    sha256: str
-    prefix: tuple[int, ...]
-    suffix: tuple[int, ...]
-    pad: int
 
 
 class Decision(Settings, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from fascicle.settings.base import LARGEST, FileName, Name, Natural, Positive, RecipeBase, Settings, Share
 from fascicle.settings.folders.described import Wording, read_described, write_hashed
-from fascicle.settings.folders.manifest import TokenizerFacts
+from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 

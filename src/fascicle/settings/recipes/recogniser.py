@@ -28,7 +28,7 @@ class DistantSettings(Settings, frozen=True, kw_only=True):
         core: file of names with their types, or the folder of a term pack, for which no other setting of this table
             counts; ``$NAME`` is an environment variable.
         full: file of phrases of unknown type, one in a row. Training uses nothing where one is found; empty for none.
-        rule: what matches, see ``terms/matching/names.py``: ``"three-casings"`` (each name as written, in capitals
+        rule: what matches, see ``terms/dictionary.py``: ``"three-casings"`` (each name as written, in capitals
             and in lower case; stop words never match), or ``"raw"`` (as written, names with a type only).
         name_column: column of the names in ``core``, from 0.
         type_column: column of the types in ``core``, from 0; not read if ``type`` is set.

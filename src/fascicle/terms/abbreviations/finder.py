@@ -9,9 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from fascicle.core.document import Abbreviation, Document, Patch
+from fascicle.core.document import Abbreviation, Document, Patch, document_of
 from fascicle.core.mention import Span
-from fascicle.core.stream import document_of
 from fascicle.terms.abbreviations.forms import (
     LONGEST_SHORT,
     can_be_short,

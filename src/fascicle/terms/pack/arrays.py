@@ -312,3 +312,40 @@ class Lookup:
             left = left[~equal]
             places[left] += 1
         return found
+
+
+class ConceptSets:
+    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
+
+    Attributes:
+        column: row of the leading concept of each; empty for a pack without sets.
+    """
+
+    def __init__(self, column: Array) -> None:
+        """Sets the column of leading concepts."""
+        self.column = column
+        led = np.flatnonzero(column != np.arange(len(column), dtype=column.dtype))
+        order = np.argsort(column[led], kind="stable")
+        self._rows = led[order]
+        self._owners = column[self._rows].astype(np.int64)
+
+    def __len__(self) -> int:
+        """Returns the number of concepts that have another leading concept."""
+        return len(self._rows)
+
+    def of(self, rows: Ints) -> Ints:
+        """Returns the leading concepts of some rows."""
+        if not len(self._rows):
+            return rows
+        found: Ints = self.column[rows].astype(np.int64)
+        return found
+
+    def led(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
+        starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
+        return spread(starts, ends, self._rows)
+
+    def members(self, row: int) -> list[int]:
+        """Returns all concepts of the set of a concept, the leading one first."""
+        lead = self.of(np.array([row], dtype=np.int64))
+        return [int(lead[0]), *self.led(lead)[1].tolist()]

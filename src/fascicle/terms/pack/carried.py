@@ -23,7 +23,7 @@ from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, mapped, spread
 from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, Manifest, in_table
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.scanning.building import open_arrays
+from fascicle.terms.scanning.layout import open_arrays
 from fascicle.terms.terms import ShortTerm
 
 _SURFACES: Final = in_table(ACTIVE, layout.SURFACES)

@@ -17,7 +17,7 @@ import numpy as np
 from fascicle.core.arrays import Bools
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout

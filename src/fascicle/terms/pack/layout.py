@@ -32,7 +32,7 @@ from fascicle.terms.pack.arrays import (
     mapped,
     spread,
 )
-from fascicle.terms.scanning.building import open_arrays
+from fascicle.terms.scanning.layout import open_arrays
 
 NONE: Final = (1 << 32) - 1  # in place of a number of a row
 LIMIT: Final = 1 << 31  # rows of names that a pack can have; the bit above says which table a label is in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -20,47 +20,9 @@ from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, mapped, shortest, spread
+from fascicle.terms.pack.arrays import Array, ConceptSets, Lists, Lookup, Strings, chunks, mapped, shortest
 from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, read_manifest
 from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
-
-
-class ConceptSets:
-    """Sets of a pack. Each concept is in one set with one leading concept; most sets have one concept.
-
-    Attributes:
-        column: row of the leading concept of each; empty for a pack without sets.
-    """
-
-    def __init__(self, column: Array) -> None:
-        """Sets the column of leading concepts."""
-        self.column = column
-        led = np.flatnonzero(column != np.arange(len(column), dtype=column.dtype))
-        order = np.argsort(column[led], kind="stable")
-        self._rows = led[order]
-        self._owners = column[self._rows].astype(np.int64)
-
-    def __len__(self) -> int:
-        """Returns the number of concepts that have another leading concept."""
-        return len(self._rows)
-
-    def of(self, rows: Ints) -> Ints:
-        """Returns the leading concepts of some rows."""
-        if not len(self._rows):
-            return rows
-        found: Ints = self.column[rows].astype(np.int64)
-        return found
-
-    def led(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
-        starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
-        return spread(starts, ends, self._rows)
-
-    def members(self, row: int) -> list[int]:
-        """Returns all concepts of the set of a concept, the leading one first."""
-        lead = self.of(np.array([row], dtype=np.int64))
-        return [int(lead[0]), *self.led(lead)[1].tolist()]
-
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
 
@@ -381,3 +343,51 @@ class Pack:
         for one, row in zip(spelt, self.concept_rows(spelt).tolist(), strict=True):
             if row >= 0:
                 yield one
+
+
+References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
+
+
+def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
+    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
+
+    Args:
+        pack: that is open.
+        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
+    """
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    for rows in chunks(len(pack)):
+        facts = (
+            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
+        )
+        asked = [(row, *one) for row, known in facts for one in told(known.references)]
+        found = pack.concept_rows([curie for _, curie, _ in asked])
+        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
+            if other >= 0:
+                yield row, other, evidence
+
+
+def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
+    """Returns the vocabularies of a pack, and the vocabulary number of each concept, in the order of CURIEs."""
+    names: list[str] = []
+    ends: list[int] = []
+    row = 0
+    while row < len(pack):
+        prefix = pack.curie(row).partition(":")[0]
+        row = _end(pack, prefix, row)
+        names.append(prefix)
+        ends.append(row)
+    sizes = np.diff(ends, prepend=0)
+    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
+
+
+def _end(pack: Pack, prefix: str, low: int) -> int:
+    """Returns the first row behind those of a prefix."""
+    high, after = len(pack), f"{prefix};"  # the sign behind a colon
+    while low < high:
+        middle = (low + high) // 2
+        if pack.curie(middle) < after:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -15,14 +15,14 @@ from fascicle.core.mention import Mention, Span, overlaps
 from fascicle.core.stream import portions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import Action, Case, Rule
 from fascicle.terms.keys.characters import CasePolicy, fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, Term
 from fascicle.terms.pack.priors import common_words
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.sources.curies import curie as curie_of
+from fascicle.terms.terms import curie as curie_of
 
 LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together

@@ -8,23 +8,21 @@ one vocabulary into one set is not taken: it is a conflict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, chunks, write_array
-from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.arrays import write_array
+from fascicle.terms.pack.pack import Pack, References, edges_of, prefix_numbers
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
 MATCH, LABEL, REFERENCE = range(3)
 _UNKNOWN: Final = -1
-References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
 
 
 class Edge(NamedTuple):
@@ -152,25 +150,6 @@ def _said(pack: Pack, vocabularies: Ints) -> Ints:
     return table
 
 
-def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
-    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
-
-    Args:
-        pack: that is open.
-        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
-    """
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for rows in chunks(len(pack)):
-        facts = (
-            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
-        )
-        asked = [(row, *one) for row, known in facts for one in told(known.references)]
-        found = pack.concept_rows([curie for _, curie, _ in asked])
-        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
-            if other >= 0:
-                yield row, other, evidence
-
-
 def _matches(references: References) -> Iterator[tuple[str, int]]:
     """Yields concepts that match one, and single references to a vocabulary."""
     yield from ((curie, MATCH) for one in sorted(SAME & references.keys()) for curie in references[one])
@@ -199,29 +178,3 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
     found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
     found &= (gone[one] == 0) & (gone[two] == 0)
     return found
-
-
-def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
-    """Returns the vocabularies of a pack, and the vocabulary number of each concept, in the order of CURIEs."""
-    names: list[str] = []
-    ends: list[int] = []
-    row = 0
-    while row < len(pack):
-        prefix = pack.curie(row).partition(":")[0]
-        row = _end(pack, prefix, row)
-        names.append(prefix)
-        ends.append(row)
-    sizes = np.diff(ends, prepend=0)
-    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
-
-
-def _end(pack: Pack, prefix: str, low: int) -> int:
-    """Returns the first row behind those of a prefix."""
-    high, after = len(pack), f"{prefix};"  # the sign behind a colon
-    while low < high:
-        middle = (low + high) // 2
-        if pack.curie(middle) < after:
-            low = middle + 1
-        else:
-            high = middle
-    return low

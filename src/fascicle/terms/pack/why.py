@@ -14,7 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools
 from fascicle.core.wording import counted
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import KeyReader, Level, key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Concept, Pack, Term

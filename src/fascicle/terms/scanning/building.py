@@ -1,110 +1,25 @@
-"""The file of a table of names, and its build in bounded memory.
-
-The file is a header, then flat little-endian arrays, each at a multiple of 64 bytes. In a build, states are spilled by
-their first bits, and sorted part by part.
-"""
+"""Build of a table of names in bounded memory: states are spilled by their first bits, and sorted part by part."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, Final, TypeVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Ints
 from fascicle.core.files.atomic import atomic_writer
-from fascicle.errors import FormatError, InputError
+from fascicle.errors import InputError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER
-
-MAGIC: Final = b"fascicle names 1\n"
-HEADER: Final = 512  # bytes
-ALIGNED: Final = 64
-# Index: where the states that begin with its number begin. Filter: a bit for the last bits that are kept of each state.
-DTYPES: Final = MappingProxyType(
-    {"filter": "<u1", "index": "<u4", "states": "<u8", "rows": "<i4", "starts": "<u8", "keys": "<u1"}
-)
-
-
-class Layout(msgspec.Struct, frozen=True, kw_only=True):
-    """Layout of a table: versions, counts and sizes of its arrays.
-
-    Attributes:
-        normaliser: version of the keys.
-        bits: of a state that count.
-        names: number of keys.
-        longest: tokens of the longest key.
-        repeats: whether some names, or beginnings of names, have equal states.
-        sizes: number of values of each array, in their order.
-    """
-
-    normaliser: str
-    bits: int
-    names: int
-    longest: int
-    repeats: bool
-    sizes: dict[str, int]
-
-    def places(self) -> dict[str, tuple[int, int]]:
-        """Returns start and end of each array in the file, in bytes."""
-        at, found = HEADER, {}
-        for name, dtype in DTYPES.items():
-            size = self.sizes[name] * np.dtype(dtype).itemsize
-            found[name] = (at, at + size)
-            at += size + -size % ALIGNED
-        return found
-
-    @property
-    def end(self) -> int:
-        """Size of the file in bytes."""
-        last = list(self.places().values())[-1][1]
-        return last + -last % ALIGNED
-
-    def header(self) -> bytes:
-        """Returns the first bytes of the file."""
-        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
-
-
-def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """Maps a file into memory; data is read when it is used.
-
-    Raises:
-        FormatError: it is no table of names, of another format, or cut short.
-    """
-    try:
-        data = np.memmap(path, dtype=np.uint8, mode="r")
-    except ValueError as error:  # an empty file
-        raise _broken(path) from error
-    return arrays_of(data.view(np.ndarray), path)
-
-
-def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
-    """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
-    head = bytes(data[:HEADER])
-    if not head.startswith(MAGIC):
-        raise _broken(path)
-    try:
-        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
-        places = layout.places()
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise _broken(path) from error
-    if layout.end != len(data) or min(layout.sizes.values()) < 0:
-        raise FormatError(f"the table of names has {len(data)} bytes, but {layout.end} are needed", at=os.fspath(path))
-    return layout, {name: data[a:b].view(DTYPES[name]) for name, (a, b) in places.items()}
-
-
-def _broken(path: str | os.PathLike[str]) -> FormatError:
-    return FormatError("no table of names of this format; build it again", at=os.fspath(path))
-
+from fascicle.terms.scanning.layout import ALIGNED, DTYPES, Layout
 
 BITS: Final = 64
 KEPT: Final = 40  # bits of the states in a table; the rest is 0, so that it takes no room in a wheel

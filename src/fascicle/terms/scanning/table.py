@@ -15,6 +15,7 @@ from fascicle.errors import FormatError
 from fascicle.terms.keys.forms import Hashes, token_hash
 from fascicle.terms.keys.key import NORMALISER, TokenArrays
 from fascicle.terms.scanning import building
+from fascicle.terms.scanning.layout import Layout, arrays_of, open_arrays
 
 _ONE = np.uint8(1)
 _BUCKETS = 1 << 14
@@ -49,7 +50,7 @@ class Table:
     compared with its key byte by byte; so no hash decides alone.
     """
 
-    def __init__(self, layout: building.Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Sets layout and arrays, as `open_arrays` returns them."""
         self.layout = layout
         self._filter, self._index = arrays["filter"], arrays["index"]
@@ -65,7 +66,7 @@ class Table:
         Raises:
             FormatError: it is none, of another version of the format or of the keys, or cut short.
         """
-        layout, arrays = building.open_arrays(path)
+        layout, arrays = open_arrays(path)
         if layout.normaliser != NORMALISER:
             raise FormatError(
                 f"the names have keys of the version {layout.normaliser}, but this release makes {NORMALISER}; "
@@ -79,7 +80,7 @@ class Table:
         """Builds a table in memory, for tokens with the hashes of `hash`; the keys are as in `building.build_table`."""
         stream = io.BytesIO()
         building.write_table(keys, stream, hash_of=hash)
-        return cls(*building.arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
+        return cls(*arrays_of(np.frombuffer(stream.getbuffer(), dtype=np.uint8)))
 
     def __len__(self) -> int:
         """Returns the number of names."""

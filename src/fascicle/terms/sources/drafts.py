@@ -17,8 +17,7 @@ from fascicle.core.files.source import Line, Source, lines_or_errors
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
-from fascicle.terms.terms import ConceptRecord, Cross, Name, NameKind
+from fascicle.terms.terms import ConceptRecord, Cross, Name, NameKind, curie
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
 ROWS: Final[Mapping[str, str]] = MappingProxyType(

@@ -18,9 +18,8 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished, is_short, language_of_type
-from fascicle.terms.terms import ConceptRecord, NameKind
+from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})

@@ -14,9 +14,8 @@ from typing import Final
 
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Draft, SourceReport, finished, is_short, language_of_type, numbered_lines
-from fascicle.terms.terms import ConceptRecord, NameKind
+from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
 _MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory

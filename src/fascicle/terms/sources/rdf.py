@@ -17,9 +17,8 @@ from typing import Any, Final
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, is_short, language_of_type
-from fascicle.terms.terms import ConceptRecord, NameKind
+from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
 _CONCEPTS: Final = (

@@ -25,14 +25,13 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.sources import releases
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import Reading, SourceReport
 from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.rdf import read_rdf
 from fascicle.terms.sources.tables import read_table
-from fascicle.terms.terms import ConceptRecord, Name
+from fascicle.terms.terms import ConceptRecord, Name, curie
 
 
 @dataclass(frozen=True, kw_only=True)

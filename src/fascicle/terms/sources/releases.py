@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from fascicle.core.wording import unescaped
 from fascicle.errors import Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.tables import Layout, open_table, read_table
-from fascicle.terms.terms import ConceptRecord, Cross, NameKind
+from fascicle.terms.terms import ConceptRecord, Cross, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7

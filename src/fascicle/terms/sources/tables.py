@@ -16,9 +16,8 @@ from fascicle.core.files.source import Line
 from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.base import Settings
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
-from fascicle.terms.sources.curies import curie
 from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
-from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind, curie
 
 Numbered = Iterator[tuple[Place, Line]]
 Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
@@ -38,13 +37,13 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.text.annotator import Annotator, without_b
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Batch
+from fascicle.training.corpus import Parts
 from fascicle.training.distil.pupil import TAUGHT, AnswerLoss, Pair, Student
 from fascicle.training.engine.events import Finished, Line, Point
-from fascicle.training.engine.loop import Taught, Trainer
+from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import PointResult
-from fascicle.training.raw.windows import TextWindows
 from fascicle.training.recogniser.data import TrainingSet
-from fascicle.training.recogniser.parts import Parts, read_data
+from fascicle.training.recogniser.parts import read_data
 from fascicle.training.recogniser.prepare import check_encoder, prepare
 from fascicle.training.recogniser.run import Recogniser, check_names
 
@@ -201,29 +200,6 @@ class TaughtSet(TrainingSet):
             told = self.answers[window.document][first:last].astype(np.float32)
             found[row, : last - first] = self.head.soft_gold(told)
         return {**batch, TAUGHT: found}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RawSet:
-    """Windows of raw text as batches.
-
-    Attributes:
-        windows: of the text.
-    """
-
-    windows: TextWindows
-
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
-        """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
-        order = self.windows.order(seed=seed, epoch=epoch)
-        for at in range(0, len(order), size):
-            read = self.windows.batch(order[at : at + size])
-            arrays = {"input_ids": read.ids, "attention_mask": read.attention_mask}
-            yield {name: torch.from_numpy(array) for name, array in arrays.items()}, {}
-
-    def count(self, size: int) -> int:
-        """Returns the number of batches in an epoch."""
-        return -(-len(self.windows) // size)
 
 
 @dataclass(kw_only=True, eq=False)

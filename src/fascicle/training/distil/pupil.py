@@ -19,9 +19,9 @@ from torch import Tensor, nn
 
 from fascicle.core.wording import counted
 from fascicle.errors import RecipeError
-from fascicle.models.encoder import Encoder, Pretrained, load_pretrained
+from fascicle.models.encoder import Encoder, Pretrained, Trainable, load_pretrained
 from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
-from fascicle.models.model import NerModel, Trainable
+from fascicle.models.model import NerModel
 from fascicle.models.nn.losses import attention_loss, layer_map, state_loss
 from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.distil import (

@@ -1,7 +1,6 @@
-"""Distillation runs of the engine: from a recipe to a student.
+"""Distillation of layers alone, as a run of the engine: from a recipe to a student.
 
-With ``[prediction]`` it is the run of a recogniser, see ``training.recogniser.run``, whose windows are taught by a
-teacher. With ``[layers]`` alone the result is an encoder:
+The result is an encoder:
 
 ::
 
@@ -30,17 +29,16 @@ from fascicle.models.encoder import Pretrained, save_pretrained
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.training.corpus import data_facts, read_part
-from fascicle.training.distil.prediction import RawSet, prepare_prediction
+from fascicle.training.corpus import Parts, data_facts, read_part
 from fascicle.training.distil.pupil import LAYERS, Pair, Student
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
-from fascicle.training.exclusion import without_excluded
 from fascicle.training.raw.documents import raw_documents
-from fascicle.training.raw.windows import read_windows
+from fascicle.training.raw.windows import RawSet, read_windows
 from fascicle.training.recogniser.data import training_set
-from fascicle.training.recogniser.parts import Parts, read_data
+from fascicle.training.recogniser.parts import read_data
+from fascicle.training.several import without_excluded
 from fascicle.version import VERSION
 
 
@@ -178,7 +176,7 @@ class _Read:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
+def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
     """Opens the teacher, builds the student and reads the texts.
 
     Args:
@@ -248,19 +246,3 @@ def _of_text(recipe: DistilRecipe, student: Pretrained) -> _Read:
         data=read.facts(),
         more={"documents": read.counts.as_dict()},
     )
-
-
-def prepare_distil(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> Trainee:
-    """Opens the teacher, builds the student and reads the data.
-
-    Args:
-        recipe: of the run.
-        folder: of the run.
-        before: content of ``run.json`` of the same run; empty if the run is new.
-
-    Raises:
-        InputError: the corpus cannot be read, or holds no text.
-        RecipeError: teacher and student do not fit each other or the recipe.
-        ModelError: one of them cannot be loaded.
-    """
-    return (prepare_prediction if recipe.prediction else _prepare_layers)(recipe, folder, before)

@@ -27,8 +27,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from fascicle.models.encoder import Trainable
 from fascicle.models.heads.contract import put_weights
-from fascicle.models.model import Trainable
 from fascicle.models.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
 from fascicle.training.engine.folder import legible

@@ -20,9 +20,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from fascicle.models.encoder import Encoder
+from fascicle.models.encoder import Encoder, Trainable
 from fascicle.models.heads.contract import put_weights
-from fascicle.models.model import Trainable
 from fascicle.models.nn.pooling import InputVectors
 from fascicle.settings.recipes.recogniser import TrainingSettings
 

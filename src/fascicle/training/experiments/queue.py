@@ -14,9 +14,8 @@ from typing import Final
 import msgspec
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.pipeline.workers.child import Channel
-from fascicle.pipeline.workers.child import Failed as WorkerFailed
-from fascicle.pipeline.workers.process import Process, WorkerEndedError, with_news
+from fascicle.pipeline.workers import Channel, Process, WorkerEndedError, with_news
+from fascicle.pipeline.workers import Failed as WorkerFailed
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.recipes.typer import TyperRecipe

@@ -35,9 +35,9 @@ from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
 from fascicle.training.engine.folder import differences
-from fascicle.training.exclusion import training_documents
 from fascicle.training.experiments.hashes import all_values
 from fascicle.training.labelling import weak_labels
+from fascicle.training.recogniser.parts import training_documents
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from typing import Final
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.temporary import is_temporary, lock, taken_over
 from fascicle.errors import FascicleError, OutputError
-from fascicle.pipeline.workers.child import Channel, peak_bytes
+from fascicle.pipeline.workers import Channel, peak_bytes
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text, use_threads
 from fascicle.training.engine.loop import StepDone

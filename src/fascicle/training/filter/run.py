@@ -36,14 +36,14 @@ from fascicle.models.model import TorchScorer
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
 from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates
-from fascicle.training.corpus import data_name
+from fascicle.training.corpus import Parts, data_name
 from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Point
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.filter.data import FilterExamples, FilterSet, gather
 from fascicle.training.filter.judging import Confusion, FilterFinished, HeldOutData, fit_threshold, kept_f1
 from fascicle.training.filter.members import Member, read_members
-from fascicle.training.recogniser.parts import Parts, read_parts
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.version import VERSION
 
 BEST = "best"

@@ -15,8 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fascicle.core.wording import counted
-from fascicle.models.encoder import Encoder
-from fascicle.models.model import Trainable
+from fascicle.models.encoder import Encoder, Trainable
 from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
 from fascicle.training.engine.events import Ended

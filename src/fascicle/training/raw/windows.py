@@ -18,6 +18,7 @@ from itertools import islice
 from typing import IO, Any, Final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
@@ -25,6 +26,7 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, OutputError
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.text.pieces import PieceTokenizer
+from fascicle.training.engine.loop import Taught
 from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documents
 
 _Stored = NDArray[np.uint32]
@@ -365,3 +367,26 @@ def _nothing_left(settings: TextSettings, counts: TextCounts) -> str:
         f"no text is left to learn from: no document of {files} may be learned from, {counts.held_out:,} are held out"
         f"{reasons}; give more text, or leave out less"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawSet:
+    """Windows of raw text as batches.
+
+    Attributes:
+        windows: of the text.
+    """
+
+    windows: TextWindows
+
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+        """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
+        order = self.windows.order(seed=seed, epoch=epoch)
+        for at in range(0, len(order), size):
+            read = self.windows.batch(order[at : at + size])
+            arrays = {"input_ids": read.ids, "attention_mask": read.attention_mask}
+            yield {name: torch.from_numpy(array) for name, array in arrays.items()}, {}
+
+    def count(self, size: int) -> int:
+        """Returns the number of batches in an epoch."""
+        return -(-len(self.windows) // size)

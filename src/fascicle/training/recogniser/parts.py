@@ -1,87 +1,26 @@
-"""Parts of a corpus as a run uses them: documents, types, and notes for the user.
-
-Also the dictionaries and term packs in which units are looked up, and their copies for the model folder.
-"""
+"""Reading of the parts of a corpus as a run uses them: documents, types, and notes for the user."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import msgspec
-from msgspec import UNSET, UnsetType
+from collections.abc import Iterable, Iterator, Mapping
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.wording import counted
-from fascicle.errors import InputError, RecipeError
+from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.sources import source_sha256
-from fascicle.runtime.finders import finder_of
-from fascicle.runtime.inputs import columns_of
-from fascicle.settings.folders.manifest import Learnt
-from fascicle.settings.folders.vocabularies import is_pack
-from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, DictionaryFacts, InputFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.terms.matching.matcher import DictionaryReport, Matcher, WordReader, packed_copy, typed_names
-from fascicle.terms.pack.carried import carried_files, carried_size
-from fascicle.terms.pack.pack import Pack
+from fascicle.terms.matcher import Matcher
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
+from fascicle.text.reading import ReadsDocuments
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, check_labels, data_facts, read_chosen
-from fascicle.training.exclusion import without_excluded
+from fascicle.training.corpus import Part, Parts, _mentions, check_labels, read_chosen, read_part
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, lost_gold
-from fascicle.training.several import CorpusPart, read_all, without_score
+from fascicle.training.several import read_all, without_excluded, without_score
 
 _SHOWN = 3  # types in a message
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """Documents of a run.
-
-    Attributes:
-        train: documents to train on.
-        dev: documents on which the model is chosen.
-        test: documents to score once; may be none.
-        types: entity types of the gold of train.
-        notes: sentences on repairs and losses of reading.
-        untaught: types of a dictionary that label nothing in train.
-        several: the corpora that train and dev are made of, in their order; empty for one corpus.
-    """
-
-    train: list[Document]
-    dev: list[Document]
-    test: list[Document]
-    types: tuple[str, ...]
-    notes: tuple[str, ...]
-    untaught: tuple[str, ...] = ()
-    several: tuple[CorpusPart, ...] = ()
-
-    def learnt(self) -> dict[str, Learnt]:
-        """Returns the types that a model learns from each of several corpora, for its folder; empty for one corpus."""
-        return {
-            one.name: Learnt(
-                annotates=one.annotates,
-                documents=len(one.train),
-                excluded=one.excluded,
-                labelled_by=one.labelled_by or msgspec.UNSET,
-            )
-            for one in self.several
-        }
-
-    def facts(self, recipe: Recipe) -> dict[str, Any]:
-        """Returns the hash of all data of the recipe, and the size of each part."""
-        sizes = {
-            name: {"documents": len(documents), "mentions": _mentions(documents)}
-            for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
-        }
-        return data_facts(recipe, sizes)
 
 
 def read_data(recipe: Recipe) -> Parts:
@@ -219,104 +158,13 @@ def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: s
             yield f"{part}:   {number} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
 
 
-def _mentions(documents: list[Document]) -> int:
-    return sum(len(d.layer(GOLD)) for d in documents)
+def training_documents(corpus: CorpusSettings) -> list[Document]:
+    """Reads train without the documents of the exclusion list of the recipe.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Inputs:
-    """Dictionaries and packs in which the units of documents are looked up.
-
-    Attributes:
-        facts: for the model folder.
-        read: cuts documents and looks their units up.
-        files: copies of the dictionaries, by their names in the model folder.
-        notes: sentences on the reading.
-    """
-
-    facts: InputFacts | UnsetType = UNSET
-    read: ReadsDocuments = read_documents
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-NO_INPUTS: Final = Inputs()
-MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
-
-
-def read_inputs(recipe: Recipe) -> Inputs:
-    """Reads the inputs of a recipe; texts are cut into words by the segmenter of its reading.
+    Args:
+        corpus: where it is and how to read it.
 
     Raises:
-        InputError: a dictionary cannot be read, or holds no name.
-        PackError: a term pack cannot be opened.
-        RecipeError: a dictionary is another folder, a pack is too large to go with a model, or all have too many types
-            together.
+        InputError: train cannot be read; and see `without_excluded`.
     """
-    given = recipe.inputs
-    if not given:
-        return NO_INPUTS
-    labels = source_sha256(recipe.distant.core) if recipe.distant else ""
-    reader = WordReader(recipe.reading.segmenter)
-    read = [
-        _pack(path, number) if is_pack(path) else _table(path, number, reader)
-        for number, path in enumerate(given.dictionaries, 1)
-    ]
-    notes = [f"{path}: {line}" for path, one in zip(given.dictionaries, read, strict=True) for line in one.notes]
-    for path, one in zip(given.dictionaries, read, strict=True):
-        if one.facts.sha256 == labels:
-            notes.append(f"{path} made the labels and is an input too, so the model mostly learns to repeat it")
-    matchers = [one.finds for one in read if isinstance(one.finds, Matcher)]
-    packs = {one.facts.file: one.finds for one in read if isinstance(one.finds, Pack)}
-    finder = finder_of(matchers, packs) if read else None
-    types = finder.types if finder else ()
-    if len(types) > MOST_TYPES:
-        raise RecipeError(
-            f"inputs.dictionaries have {len(types)} types, such as {types[0]!r}; at most {MOST_TYPES} are allowed: "
-            "give several of them one name"
-        )
-    facts = InputFacts(
-        dictionaries=tuple(one.facts for one in read),
-        types=types,
-        shapes=SHAPES if given.shape else "",
-        dropout=given.dropout,
-        rate=given.rate,
-    )
-    files = {name: content for one in read for name, content in one.files.items()}
-    return Inputs(facts=facts, read=LooksUp(finder, columns_of(facts)), files=files, notes=tuple(notes))
-
-
-class _Read(NamedTuple):
-    """Dictionary or pack with its files."""
-
-    facts: DictionaryFacts
-    finds: Matcher | Pack
-    files: Mapping[str, bytes]
-    notes: Sequence[str]
-
-
-def _table(path: str, number: int, reader: WordReader) -> _Read:
-    if Path(path).is_dir():
-        raise RecipeError(
-            f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, or a term pack"
-        )
-    report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
-    entries = list(typed_names(path, report=report))
-    matcher = Matcher(entries, rule=RULE, reader=reader)
-    content, names = packed_copy(entries)
-    facts = DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names)
-    return _Read(facts, matcher, {file: content}, (*report.lines(), *matcher.counts.lines()))
-
-
-def _pack(path: str, number: int) -> _Read:
-    pack, file = Pack.open(path), f"dictionary-{number}.pack"
-    size = carried_size(pack)
-    if size > MOST_CARRIED:
-        raise RecipeError(
-            f"inputs.dictionaries names the pack {path}, of which a model folder would hold {size / 2**20:,.0f} MiB; "
-            f"at most {MOST_CARRIED // 2**20} are allowed: build a pack with fewer names"
-        )
-    count = len(pack.active)
-    facts = DictionaryFacts(name=pack.full_name, sha256=source_sha256(path), file=file, names=count, rule=PACK_RULE)
-    carried = f"{size / 2**20:,.1f} MiB of it go with the model"
-    return _Read(facts, pack, carried_files(pack, file), (f"{pack.full_name} with {counted(count, 'name')}", carried))
+    return without_excluded(read_part(corpus, "train"), corpus)[0]

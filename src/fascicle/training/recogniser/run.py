@@ -40,12 +40,13 @@ from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.reading import KeptReadings
 from fascicle.text.segment import SEGMENTERS, segmenter
 from fascicle.text.sentences import TAUGHT, hashes_of, packed, unpacked
+from fascicle.training.corpus import Parts
 from fascicle.training.engine.events import Choice, Finished, HeadScores, Kept, Line, Point
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, SeveralCorpora, fit_threshold, is_unfitted
-from fascicle.training.recogniser.parts import Parts, read_data, representable
+from fascicle.training.recogniser.parts import read_data, representable
 from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
 from fascicle.training.starting import open_trained, with_pieces
 

@@ -23,14 +23,14 @@ from fascicle.core.wording import counted
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
-from fascicle.formats.outputs import write_documents
+from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import ReadRequest, Resolved, WriteRequest, notes_on, resolved
+from fascicle.formats.requests import ReadRequest, Resolved, notes_on, resolved
 from fascicle.formats.sources import state_of
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, load, with_variants
 from fascicle.settings.folders.vocabularies import AUTO
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
 from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION

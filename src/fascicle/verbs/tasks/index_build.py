@@ -29,8 +29,7 @@ from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, sources_of
 from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
-from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.sets import prefix_numbers
+from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.pack.why import COLUMNS, unsought
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.sources.drafts import SourceReport

@@ -27,10 +27,10 @@ from fascicle.settings.base import Name, Positive, Settings
 from fascicle.settings.packs import SourceSettings
 from fascicle.settings.pipeline import toml_value
 from fascicle.settings.recipes.strict import converted, read_toml
-from fascicle.terms.sources import curies
+from fascicle.terms.sources import releases
 from fascicle.version import VERSION
 
-PUBLIC: Final = Path(curies.__file__).with_name("public.toml")
+PUBLIC: Final = Path(releases.__file__).with_name("public.toml")
 RECORD: Final = "fetched.json"
 _TRIES: Final = 4
 _STALL: Final = 60.0  # seconds of silence

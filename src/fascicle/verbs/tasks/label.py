@@ -21,7 +21,8 @@ from fascicle.core.wording import counted
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.doctor.leaks import Protected, protected
 from fascicle.formats.account import Account
-from fascicle.formats.requests import STDOUT, ReadRequest, notes_on, resolved
+from fascicle.formats.outputs import STDOUT
+from fascicle.formats.requests import ReadRequest, notes_on, resolved
 from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline

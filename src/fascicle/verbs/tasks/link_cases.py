@@ -11,8 +11,8 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.core.stream import portions
-from fascicle.evaluation.links.scores import KnowsConcepts, LinkCase
-from fascicle.linking.linker import Decision
+from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
+from fascicle.linking.candidates import Decision
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack

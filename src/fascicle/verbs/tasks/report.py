@@ -18,7 +18,7 @@ from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
 from fascicle.evaluation.breakdown.layout import lexicon
 from fascicle.evaluation.doctor.checks.relations import reach_of
-from fascicle.evaluation.links.scores import LinkCase, LinkScores, score_links
+from fascicle.evaluation.link_scores import LinkCase, LinkScores, score_links
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.reports.table import drawn, percent
 from fascicle.evaluation.scoring.scores import figures, macro_row
@@ -208,7 +208,7 @@ def results_of(
     """Compares the scores of systems with gates.
 
     The name of a gate is looked for among the types of the gold, then among the vocabularies of its links. The scores
-    of a vocabulary are those of links, see `fascicle.evaluation.links.scores.LinkScores`, with the concepts of this
+    of a vocabulary are those of links, see `fascicle.evaluation.link_scores.LinkScores`, with the concepts of this
     vocabulary alone. Those of a type are scores of mentions.
 
     Args:

@@ -20,7 +20,7 @@ from fascicle.pipeline.running.records import Quarantined
 from fascicle.pipeline.running.report import Totals, current, one_of, plan_retry
 from fascicle.pipeline.running.run import Progress, Run, StartPool, accounted, finalize, open_worker
 from fascicle.pipeline.running.supervisor import Supervisor
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.version import VERSION
 
 

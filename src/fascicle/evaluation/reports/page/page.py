@@ -135,7 +135,7 @@ def _lede(report: Report) -> Html:
 
 
 def links_page(report: Mapping[str, Any]) -> str:
-    """Returns the report of `evaluation.links.report.links_report` as one HTML page; see `page.page`."""
+    """Returns the report of `evaluation.link_report.links_report` as one HTML page; see `page.page`."""
     names = ", ".join(short(one["name"]) for one in report["systems"])
     top = (tag("h1", "Evaluation of links"), tag("p", told(report), class_="lede"))
     return shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))

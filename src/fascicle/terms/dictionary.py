@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from fascicle.core.wording import counted, has_letters
 from fascicle.errors import InputError, UsageError
-from fascicle.settings.recognition import Case
+from fascicle.settings.inputs import Case
 from fascicle.terms.keys.characters import is_symbol
 from fascicle.terms.scanning.building import batches
 from fascicle.terms.scanning.table import Table

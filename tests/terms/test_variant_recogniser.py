@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, is_curie
-from fascicle.terms.variants.recogniser import VariantRecogniser
+from fascicle.terms.variant_recogniser import VariantRecogniser
 
 RECOGNISER = VariantRecogniser()
 CODES = {  # one letter and three, as IUPAC has them

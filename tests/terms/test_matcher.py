@@ -19,8 +19,8 @@ from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
-from fascicle.terms.matching.matcher import PHRASES, SOURCE, Matcher, WordReader, read_dictionary
-from fascicle.terms.matching.names import ENGLISH_STOP_WORDS, LONGEST, RULES, Entry, MatchingRule
+from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, LONGEST, RULES, Entry, MatchingRule
+from fascicle.terms.matcher import PHRASES, SOURCE, Matcher, WordReader, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.text.segment import sentences, words
 
@@ -301,8 +301,8 @@ _BETWEEN = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).return
 _MILLION = """
 import resource, sys
 from fascicle.core.document import Document
-from fascicle.terms.matching.matcher import read_dictionary
-from fascicle.terms.matching.matcher import Matcher
+from fascicle.terms.matcher import read_dictionary
+from fascicle.terms.matcher import Matcher
 matcher = Matcher(read_dictionary(sys.argv[1]), rule="three-casings")
 found = list(matcher.matches([Document(id="d", text="Of Name-999999 a and NAME - 000123 A, name 5 c")]))
 print(matcher.counts.entries, len(found[0]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.terms.matching.matcher import PHRASES, DictionaryReport, TsvOptions, read_dictionary
-from fascicle.terms.matching.names import Entry
+from fascicle.terms.dictionary import Entry
+from fascicle.terms.matcher import PHRASES, DictionaryReport, TsvOptions, read_dictionary
 
 
 @pytest.fixture

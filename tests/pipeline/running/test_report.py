@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.pipeline.running.report import Distinct, hashed
+from fascicle.pipeline.running.records import hashed
+from fascicle.pipeline.running.report import Distinct
 
 KINDS = st.sampled_from(["Chemical", "Disease"])
 SHARDS = st.lists(st.dictionaries(KINDS, st.lists(st.integers(0, 40).map("MESH:D{}".format), min_size=1, max_size=30)))

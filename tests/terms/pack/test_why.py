@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.why import unsought
 from fascicle.terms.recognising import PackRecogniser

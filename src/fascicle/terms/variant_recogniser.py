@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.variants.forms import LETTERS, SHORT, Form, forms
+from fascicle.terms.variants import LETTERS, SHORT, Form, forms
 from fascicle.text.annotator import Annotator, TagSpace
 
 NAME: Final = "variants"

@@ -22,9 +22,9 @@ from fascicle.core.files.source import Source, lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import counted
 from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, gather_names
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
-from fascicle.terms.matching.names import NO_KIND, RULES, Entry, MatchingRule, gather_names
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_document
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter as segmenter_of

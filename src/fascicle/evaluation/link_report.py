@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from fascicle.evaluation.calibration.reliability import reliability_of
-from fascicle.evaluation.links.scores import (
+from fascicle.evaluation.link_scores import (
     CALIBRATION,
     COMPARED,
     FIGURES,

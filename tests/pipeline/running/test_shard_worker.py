@@ -14,8 +14,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running import plan
 from fascicle.pipeline.running.folder import SAVED
-from fascicle.pipeline.running.plan import Shard
-from fascicle.pipeline.running.records import Done
+from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import OpenWorker
 from fascicle.settings.pipeline import Limits, Shards
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import RecipeError
-from fascicle.settings.project import Project, read_project
+from fascicle.settings.serving import Project, read_project
 
 NAMES = ("Ada", "Ben", "Cy", "Dora", "Eve")
 IDS = [f"doc-{number}" for number in range(2_000)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.loading import load
-from fascicle.terms.matching.matcher import Matcher
-from fascicle.terms.matching.names import ENGLISH_STOP_WORDS, OWN, Entry
+from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, Entry
+from fascicle.terms.matcher import Matcher
 
 WORDS = [
     "aspirin",

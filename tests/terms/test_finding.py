@@ -4,7 +4,7 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.settings.folders.vocabularies import find_pack
-from fascicle.settings.recognition import RecognitionSettings
+from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.finding import KnownNames, open_packs
 from fascicle.terms.pack.pack import Pack
 

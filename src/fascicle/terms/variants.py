@@ -1,7 +1,7 @@
 """How variants are written: patterns over texts, and the HGVS name of what each matches.
 
 A form that is right only now and then is *weak*: it counts where words beside it speak of variants, see
-`fascicle.terms.variants.recogniser`.
+`fascicle.terms.variant_recogniser`.
 """
 
 from __future__ import annotations

@@ -9,10 +9,9 @@ import pytest
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
-from fascicle.runtime.finders import read_copy
-from fascicle.terms.finding import CombinedFinder
-from fascicle.terms.matching.matcher import Matcher, WordReader, packed_copy, typed_names
-from fascicle.terms.matching.names import Entry
+from fascicle.terms.dictionary import Entry
+from fascicle.terms.finding import CombinedFinder, read_copy
+from fascicle.terms.matcher import Matcher, WordReader, packed_copy, typed_names
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 

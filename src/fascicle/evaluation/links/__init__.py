@@ -1,1 +1,0 @@
-"""Evaluation of links: measures with their uncertainty, and reasons for wrong links."""

@@ -1,0 +1,194 @@
+"""Candidates of units: concepts that each may mean, as arrays; and decisions on them, as a linker gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.mention import AMBIGUOUS, Link
+from fascicle.linking.asking import Unit
+
+TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
+EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
+MOST: Final = 64  # candidates of a unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """Candidates of units; each concept occurs once for a unit, by the best of its names.
+
+    Attributes:
+        units: in the order of documents, mentions and parts.
+        owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
+        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
+        terms: row of the active term by which it was found, or -1 for a remembered name.
+        tiers: numbers in `TIERS`.
+        similarity: of the keys, or of the vectors of a name that was found by them.
+        ways: of all names that lead to it, as bits by their number in `WAYS`.
+        distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to, see `Reached`.
+        names: how many terms lead to it.
+        priors: of the term; 0.5 for a remembered name.
+        labels: whether the term is a preferred name.
+        distinctive: whether it was found by a short form alone that is hardly short for anything else.
+        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
+        hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
+        remembered: how many documents annotated the surface with it.
+        remembered_all: how many annotated it with any concept.
+    """
+
+    units: list[Unit]
+    owners: Ints
+    concepts: Ints
+    terms: Ints
+    tiers: Ints
+    similarity: Floats
+    ways: Ints
+    distance: Ints
+    names: Ints
+    priors: Floats
+    labels: Bools
+    distinctive: Bools
+    agrees: Floats
+    hinted: Ints
+    remembered: Ints
+    remembered_all: Ints
+
+    @property
+    def dense(self) -> Floats:
+        """Similarity of candidates that were found by vectors, 0 for the others, ``[n]``."""
+        return np.where(self.tiers == DENSE, self.similarity, 0.0)
+
+
+def cut(found: Candidates, allowed: Bools) -> Candidates:
+    """Returns at most `MOST` candidates of each unit, the best ones of those that are allowed."""
+    counts = np.bincount(found.owners[allowed], minlength=len(found.units))
+    if allowed.all() and (not len(counts) or counts.max() <= MOST):
+        return found
+    keys = (found.concepts, -found.priors, found.distance, -found.dense, found.tiers, -found.remembered, found.owners)
+    order = np.lexsort(keys)
+    order = order[allowed[order]]
+    starts = np.cumsum(counts) - counts
+    kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
+    columns = {name: getattr(found, name)[kept] for name in Candidates.__dataclass_fields__ if name != "units"}
+    return Candidates(units=found.units, **columns)
+
+
+def first_in(places: Ints, found: Candidates, allowed: Bools) -> Bools:
+    """Returns whether each candidate may stay, given those of vocabularies that precede its own.
+
+    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
+    cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
+
+    Args:
+        places: of the vocabulary of each concept of the pack.
+        found: candidates of units.
+        allowed: those that count.
+    """
+    own = places[found.concepts]
+    first = np.full(len(found.units), int(places.max(initial=0)) + 1)
+    equal = allowed & (found.tiers <= CANONICAL)
+    np.minimum.at(first, found.owners[equal], own[equal])
+    may_stay: Bools = own <= first[found.owners]
+    return may_stay
+
+
+_DIGITS: Final = 6  # of a score, as everywhere
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """Concept that a mention may mean.
+
+    Attributes:
+        curie: of the concept.
+        label: its preferred name.
+        name: of the pack by which it was found; empty for one that annotated texts gave.
+        tier: how it was found.
+        ways: what of the mention led to it: its own words, its long or short form, and so on.
+        probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
+        features: that are not 0.
+        parts: of its score, weight times feature; empty without a fitted ranker.
+        date: of the vocabulary in the pack, empty if its source states none.
+        same: CURIEs of the same concept in other vocabularies.
+    """
+
+    curie: str
+    label: str
+    name: str
+    tier: str
+    ways: tuple[str, ...]
+    probability: float | None
+    features: dict[str, float]
+    parts: dict[str, float]
+    date: str
+    same: tuple[str, ...] = ()
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """Decision of the linker about one thing that a mention names.
+
+    Attributes:
+        mention: number of the mention in the document.
+        part: number of the thing in the mention.
+        surface: its words.
+        type: of the mention.
+        pack: name of the pack of the candidates.
+        candidates: the best first.
+        nil: probability that no concept of the pack fits, or ``None``.
+        answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
+        ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
+    """
+
+    mention: int
+    part: int
+    surface: str
+    type: str
+    pack: str
+    candidates: tuple[Candidate, ...]
+    nil: float | None
+    answer: bool
+    ambiguous: int = 0
+
+    @property
+    def link(self) -> Link:
+        """Answer as a link; the first one of an ambiguous answer."""
+        return self.links[0]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Answer as links; an ambiguous answer has several."""
+        if not self.answer and not self.ambiguous:
+            return (nil_link(self.nil),)
+        first = self.candidates[: self.ambiguous or 1]
+        tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
+        return tuple(
+            link_to(one.curie, one.label, tier, one.probability, one.same)
+            for one, tier in zip(first, tiers, strict=True)
+        )
+
+
+def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
+    """Returns a link to a concept."""
+    prefix, _, local = curie.partition(":")
+    return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
+
+
+def nil_link(score: float | None, ontology: str = "") -> Link:
+    """Returns a NIL link: no concept fits, of one vocabulary or of any."""
+    return Link(id="", ontology=ontology, nil=True, score=_rounded(score))
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else min(1.0, round(score, _DIGITS))
+
+
+def distinct(several: Sequence[Link]) -> tuple[Link, ...]:
+    """Returns the links of a mention: each concept once, or NIL if no part has one."""
+    if len(several) == 1:  # as of nearly all mentions
+        return tuple(several)
+    named = {link.curie: link for link in reversed(several) if not link.nil}
+    return tuple(reversed(named.values())) if named else (several[0],)

@@ -1,1 +1,0 @@
-"""Sequence variants in texts: how they are written, and their names in HGVS."""
