@@ -16,8 +16,18 @@ from fascicle.core.document import Document, Event, Link, Mention, MentionKey, S
 from fascicle.core.effects import event_of
 from fascicle.core.mention import Span, is_curie, link_of, told
 from fascicle.errors import FormatError, Place
-from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage, Sentence
-from fascicle.formats.bioc_relations import STEP, TYPE, facts_of, read_relations, related
+from fascicle.formats.bioc_records import (
+    STEP,
+    TYPE,
+    Annotation,
+    Entry,
+    Location,
+    Passage,
+    Sentence,
+    facts_of,
+    read_relations,
+    related,
+)
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import checked_name, separate_sections
 from fascicle.formats.losses import HeldFields, held

@@ -22,8 +22,7 @@ from fascicle.core.wording import shortened
 from fascicle.errors import BROKEN, FormatError, Place, explained
 from fascicle.formats import bioc
 from fascicle.formats.bioc import document_of, entry_of, holds_of
-from fascicle.formats.bioc_records import Annotation, Entry, Location, Passage, Sentence
-from fascicle.formats.bioc_relations import STEP, Related
+from fascicle.formats.bioc_records import STEP, Annotation, Entry, Location, Passage, Related, Sentence
 from fascicle.formats.handlers import Reader, Writer, framed
 from fascicle.formats.report import ReadReport, WriteReport
 

@@ -1,10 +1,19 @@
-"""Records of BioC, as its files have them."""
+"""Records of BioC, as its files have them, with their facts and relations."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
+
+from fascicle.core.document import Document, Event, MentionKey, Relation
+from fascicle.core.effects import event_of
+from fascicle.formats.report import WriteReport
+
+STEP: Final = "bioc"
+TYPE: Final = "type"
 
 
 class Location(msgspec.Struct):
@@ -47,3 +56,80 @@ class Entry(msgspec.Struct, kw_only=True):
     passages: list[Passage] = []
     annotations: list[Annotation] = []
     relations: list[Any] = []
+
+
+class Node(msgspec.Struct):
+    """Annotation that a relation refers to by its id, and its role there."""
+
+    refid: str | int
+    role: str | None = ""
+
+
+class Related(msgspec.Struct, kw_only=True):
+    """Relation between annotations."""
+
+    id: str | int | None = None
+    infons: dict[str, Any] = {}
+    nodes: list[Node] = []
+
+
+def facts_of(infons: Mapping[str, Any]) -> dict[str, str]:
+    """Returns infons as texts, without those that are ``null``."""
+    return {key: said for key, value in infons.items() if (said := shown(value)) is not None}
+
+
+def shown(value: Any) -> str | None:
+    """Returns the value of an infon as text; ``None`` for ``null``."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
+
+
+def read_relations(
+    stated: Iterable[Any], keys: Iterable[tuple[str, MentionKey]], events: list[Event]
+) -> Iterator[Relation]:
+    """Yields the relations between mentions, and counts the others.
+
+    Args:
+        stated: relations of a document and its parts, as the file has them.
+        keys: ids of annotations and the keys of their mentions; an id of several mentions names none.
+        events: receives the count.
+    """
+    named: defaultdict[str, set[MentionKey]] = defaultdict(set)
+    for identifier, key in keys:
+        named[identifier].add(key)
+    lost = 0
+    for raw in stated:
+        try:
+            given = msgspec.convert(raw, Related)
+            arguments = tuple((node.role or "", key) for node in given.nodes for (key,) in (named[str(node.refid)],))
+        except (msgspec.ValidationError, ValueError):  # another form, or it refers to something else than one mention
+            lost += 1
+            continue
+        infons = facts_of(given.infons)
+        yield Relation(type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items()))
+    if lost:
+        message = f"relations that refer to other things than mentions are not read ({lost:,})"
+        events.append(event_of("relations-left-out", step=STEP, message=message))
+
+
+def related(
+    relation: Relation,
+    numbers: Mapping[MentionKey, str],
+    document: Document,
+    report: WriteReport,
+    can_hold: Callable[[str], bool],
+) -> Related | None:
+    """Returns a relation as BioC represents it, or ``None`` if its type or a role cannot be written."""
+    if not all(map(can_hold, (relation.type, *(role for role, _ in relation.arguments)))):
+        report.lose("relations", document)
+        return None
+    infons = {TYPE: relation.type}
+    for key, value in relation.attributes:
+        if key in infons or not (can_hold(key) and can_hold(value)):
+            report.lose("attributes", document)
+        else:
+            infons[key] = value
+    if not relation.type:
+        del infons[TYPE]
+    return Related(infons=infons, nodes=[Node(numbers[key], role) for role, key in relation.arguments])
