@@ -34,7 +34,7 @@ class Options(Overwrite):
 
     Attributes:
         train: training file or folder, or a folder that holds train, dev and test.
-        dev: development part, on which every choice is made.
+        dev: development part, used for all choices.
         test: test part, scored once at the end.
         output: default: recipe.toml.
         encoder: a Hugging Face name, or a folder.

@@ -31,7 +31,7 @@ class BenchSettings:
 
     Attributes:
         tiers: only runs of these; empty for all.
-        only: only runs or recipes of such names, with ``*`` for anything; empty for all.
+        only: only runs or recipes with such names, with ``*`` for anything; empty for all.
         runs: the folder of the run folders; ``runs/GRIDNAME`` by default.
         results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the file, by default.
         jobs: runs at a time.
