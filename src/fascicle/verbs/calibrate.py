@@ -110,7 +110,7 @@ def settings_of(args: Options) -> CalibrateSettings:
     """Returns the settings of the fit of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
-        raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
+        raise UsageError(f"{wrong} without --document, but needs it; add --document, or leave it out")
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
     return called(CalibrateSettings, args, target=target, types=types_of(args))

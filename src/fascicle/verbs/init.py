@@ -167,7 +167,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
         if part not in parts:
             raise UsageError(f"there is no part {part}; training needs train and dev, so name it with {part}=PATH")
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
-        raise UsageError(f"{bad} holds $, which begins the name of a variable in a recipe; rename it")
+        raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")
     seen = {part: look(path) for part, path in parts.items()}
     train = seen["train"]
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", train.path.resolve().parent.name).strip("-._") or "model"

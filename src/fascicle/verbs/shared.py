@@ -260,6 +260,6 @@ def predicting_of(args: Any) -> WriteRequest:
     path = args.output or STDOUT
     name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
     if name not in _PREDICTING:
-        raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
+        raise UsageError(f"{path} is not a name of a prediction file; name it .tsv, .csv or .jsonl")
     strictness = _strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
     return WriteRequest(path=path, format=_PREDICTING[name], overwrite=args.overwrite, strictness=strictness)

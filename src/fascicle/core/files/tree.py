@@ -329,7 +329,9 @@ def _is_zip(place: Path) -> bool:
 def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
     if not place.stat().st_size:
         return InputError(f"{place} is empty: it holds no document; give a folder or a .zip", code="empty")
-    return FormatError(f"{place} is no zip, and no {' or '.join(suffixes)} file; give a folder, a .zip, or such a file")
+    return FormatError(
+        f"{place} is neither a zip nor a {' or '.join(suffixes)} file; give a folder, a .zip, or such a file"
+    )
 
 
 def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:

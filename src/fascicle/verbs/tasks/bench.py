@@ -158,7 +158,7 @@ def _check_folder(results: Path) -> None:
     there = next((place for place in (results, *results.parents) if place.exists()), results)
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OutputError(
-            f"results cannot be written to {results}: {there} is no folder to write in; give another results=FOLDER"
+            f"results cannot be written to {results}: {there} is not a folder to write in; give another results=FOLDER"
         )
 
 
