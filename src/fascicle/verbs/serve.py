@@ -150,8 +150,8 @@ class Options:
         jobs: folder for jobs, so that a restarted service continues them.
         origin: origin of pages that may use the service.
         curation: save decisions of curators in this file (SQLite).
-        project: settings of a project of several curators, each with a separate version of every document; needs --curation
-            and --tokens.
+        project: settings of a project of several curators, each with a separate version of every document; needs
+            --curation and --tokens.
         page: do not serve the page.
         open_page: serve the files of the page without a token.
     """

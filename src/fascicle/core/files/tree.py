@@ -242,7 +242,7 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         if inner not in members:
             raise _not_inside(place, inner, members)
         if suffix_of(inner) not in suffixes:
-            message = f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
+            message = f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
             raise FormatError(message, file=path)
         beside = PurePosixPath(inner)
         start = "" if str(beside.parent) == "." else f"{beside.parent}/"
