@@ -219,7 +219,7 @@ class RunFolder:
                 ) from None
             except (OSError, msgspec.MsgspecError, ValueError) as error:
                 raise OutputError(
-                    f"{self.place.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
+                    f"{self.place.at(name)} is damaged ({error}); start again in another folder", code="damaged"
                 ) from None
             yield found
 
@@ -240,7 +240,7 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
     if other:
         told = " and ".join(f"another {name}" for name in other)
         raise OutputError(
-            f"{folder} is of a run with {told}, so it cannot go on; give what was given then{advice}, or "
+            f"{folder} is of a run with {told}, so it cannot continue; give what was given then{advice}, or "
             "another folder",
             file=folder,
         )
@@ -268,8 +268,8 @@ def extended(
     """
     if latest and any(shard.renamed for shard in manifest.shards):
         raise UsageError(
-            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
-            "means is not known, so begin anew with update=True in another folder"
+            f"{folder.name} is of a run with duplicate ids, which got other ids; an update cannot know which of "
+            "them is meant, so start again with update=True in another folder"
         )
     with folder.place.written(HISTORY.format(manifest.plans)) as stream:
         shards, unread = plan(
