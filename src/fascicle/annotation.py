@@ -184,8 +184,8 @@ class Annotation:
                 break
         if at is None or (at.number, at.digest) != (state["documents"], state["digest"]):
             raise InputError(
-                f"the first {state['documents']:,} documents are not those that the interrupted run was given, so it "
-                "cannot go on; give the same inputs, or leave out resume=True to begin anew"
+                f"the first {state['documents']:,} documents are not those of the interrupted run, so it cannot "
+                "continue; give the same inputs, or leave out resume=True to start again"
             )
         self.account.restore(state["account"])
 

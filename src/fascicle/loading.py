@@ -128,8 +128,8 @@ def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) ->
         if not (is_dictionary(one) or packs_of(one)):
             where = "" if Path(one).expanduser().exists() else " (there is no such file)"
             raise UsageError(
-                f"{one}{where} is no list of names (.tsv or .txt, with a type, a TAB and a name in each row) and no "
-                "term pack; name one of these, or join models by fascicle ensemble",
+                f"{one}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a name in each row) or "
+                "a term pack; name one of these, or join models with fascicle ensemble",
                 file=os.fspath(one),
             )
     bare = RecognitionSettings(links=False)
@@ -172,7 +172,7 @@ def load_whole(
         return open_packs(packs, _in_case(packs[0], case, recognition))
     name = model if isinstance(model, str | os.PathLike) else model[0]
     if recognition is not None:
-        raise UsageError(f"{name} is no term pack, and these are settings of packs; leave them out")
+        raise UsageError(f"{name} is not a term pack, and these are settings of packs; leave them out")
     if is_dictionary(name):
         from fascicle.terms.finding import open_dictionary
 

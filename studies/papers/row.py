@@ -71,15 +71,16 @@ def _linked(command: str) -> str:
 
 
 def told(one: Evidence) -> str:
-    """A comparison in words: what, both numbers, the interval, seeds, and a corpus that the paper does not have."""
+    """A comparison in words: what, both numbers, the interval, seeds, a corpus that is not of the paper, a doubt."""
     if isinstance(one, Counted):
         return f"{one.what}: {one.paper:,}, and {one.here:,}"
     paper = ("above" if one.paper > 0 else "below") if one.drawn else _number(one, one.paper)
     ends = one.interval
     within = f" ({_number(one, ends[0])} to {_number(one, ends[1])})" if ends else " (no interval)"
-    trained = f", {one.seeds} seed{'s' if one.seeds > 1 else ''}" if one.minutes else ""
+    trained = f", {one.seeds} seed{'s' if one.seeds > 1 else ''}" if one.minutes or one.seeds > 1 else ""
     where = f", on {one.corpus}" if one.corpus and one.elsewhere else ""
-    return f"{one.what}: {paper}, and {_number(one, one.here)}{within}{trained}{where}"
+    doubt = f", {one.doubt}" if one.doubt else ""
+    return f"{one.what}: {paper}, and {_number(one, one.here)}{within}{trained}{where}{doubt}"
 
 
 def _number(one: Compared, value: float) -> str:

@@ -22,7 +22,7 @@ BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
 SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agreement, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
-SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach
+SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach, and exceed at most as often
 FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
 Z: Final = 1.96
 
@@ -42,6 +42,7 @@ class Compared:
         margin: how far from the paper a number may be that is claimed to be level with it.
         unit: ``points``, a difference; ``times``, a ratio; ``level``, a number that is to be that of the paper.
         drawn: whether the paper shows it in a figure, without a number.
+        doubt: why it cannot count as beyond chance although its interval says so; empty for none.
         corpus: that it was measured on.
         elsewhere: whether this is not the corpus of the paper.
         minutes: of training behind it.
@@ -57,6 +58,7 @@ class Compared:
     margin: float = 1.0
     unit: str = "points"
     drawn: bool = False
+    doubt: str = ""
     corpus: str = ""
     elsewhere: bool = False
     minutes: float = 0.0
@@ -75,12 +77,14 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """What this comparison says alone."""
+        """What this comparison says alone; a doubt leaves no agreement beyond chance."""
         if self.unit == "level":
-            return self._level(self.here - self.paper, shift=self.paper)
-        if self.unit == "points" and abs(self.paper) <= LEVEL:
-            return self._level(self.here, shift=0.0)
-        return self._direction()
+            found = self._level(self.here - self.paper, shift=self.paper)
+        elif self.unit == "points" and abs(self.paper) <= LEVEL:
+            found = self._level(self.here, shift=0.0)
+        else:
+            found = self._direction()
+        return WITHIN_CHANCE if self.doubt and found == REPRODUCED else found
 
     def _level(self, apart: float, *, shift: float) -> str:
         """Whether a number is that of the paper: within the margin, outside it, or too uncertain to tell."""
@@ -96,7 +100,7 @@ class Compared:
         return DIFFERS if beyond else WITHIN_CHANCE
 
     def _direction(self) -> str:
-        """Whether the sign is that of the paper, beyond chance, and the size at least a share of the paper's."""
+        """Whether the sign is that of the paper, beyond chance, and the size like that of the paper."""
         sign = math.copysign(1.0, self._scaled(self.paper))
         if sign * self._scaled(self.here) <= 0:
             return DIFFERS
@@ -105,8 +109,14 @@ class Compared:
         low, high = sorted(sign * self._scaled(end) for end in self.interval)
         if low <= 0:
             return WITHIN_CHANCE
-        reaches = self.drawn or high >= SHARE * abs(self._scaled(self.paper))
-        return REPRODUCED if reaches else DIFFERS
+        return REPRODUCED if self.drawn or self._alike(low, high) else DIFFERS
+
+    def _alike(self, low: float, high: float) -> bool:
+        """Whether an interval touches the sizes from half to twice that of the paper; of a ratio, what is above 1."""
+        size = abs(self._scaled(self.paper))
+        if self.unit == "times":
+            size, low, high = (math.expm1(value) for value in (size, low, high))
+        return high >= SHARE * size and low <= size / SHARE
 
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.unit == "times" and value > 0 else -math.inf if self.unit == "times" else value

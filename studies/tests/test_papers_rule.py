@@ -36,7 +36,11 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(1.0, 0.5, None, None), WITHIN_CHANCE),
         (compared(1.0, -0.1, -0.5, 0.3), DIFFERS),  # another direction, also within chance
         (compared(17.3, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and less than half as large
-        (compared(1.0, 6.2, 4.4, 7.7), REPRODUCED),
+        (compared(1.0, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and more than twice as large
+        (compared(1.0, 2.9, 1.2, 4.6), REPRODUCED),
+        (compared(1.0, 1.2, 0.4, 2.0, doubt="over sentences"), WITHIN_CHANCE),
+        (compared(1.0, -1.2, -2.0, -0.4, doubt="over sentences"), DIFFERS),
+        (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0, doubt="chosen by it"), WITHIN_CHANCE),
         (compared(0.1, 3.5, 2.7, 4.3), DIFFERS),  # the paper has no difference
         (compared(0.1, 0.2, -0.5, 0.9), REPRODUCED),
         (compared(0.1, 0.2, -0.5, 1.1), WITHIN_CHANCE),
@@ -44,6 +48,8 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(91.8, 90.0, 88.2, 91.7, unit="level", margin=2.0), WITHIN_CHANCE),
         (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0), DIFFERS),
         (compared(8.0, 6.2, 5.9, 6.5, unit="times"), REPRODUCED),
+        (compared(17.5, 5.0, 3.4, 7.2, unit="times"), DIFFERS),  # less than half of what exceeds 1
+        (compared(1 / 8.0, 1 / 6.2, 1 / 6.5, 1 / 5.9, unit="times"), REPRODUCED),
         (compared(1.1, 0.6, 0.4, 0.8, unit="times"), DIFFERS),
         (compared(1, 9.0, 8.0, 10.0, drawn=True), REPRODUCED),
         (Counted(what="mentions", paper=960, here=960), REPRODUCED),

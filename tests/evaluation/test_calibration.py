@@ -152,7 +152,7 @@ def test_missing_scores_in_one_sentence() -> None:
 @pytest.mark.parametrize("score", [1.5, -0.1, math.nan])
 def test_a_score_that_is_no_probability(score: float) -> None:
     scores, right = np.array([0.5, score]), np.array([True, False])
-    message = rf"1 of 2 scores are no probabilities, the first is {score:g}; give scores from 0 to 1"
+    message = rf"1 of 2 scores are not probabilities, the first is {score:g}; give scores from 0 to 1"
     for judge in (
         lambda: reliability(scores, right),
         lambda: precision_recall(scores, right, gold=1),

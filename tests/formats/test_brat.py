@@ -142,7 +142,7 @@ def test_places_that_are_not_there(tmp_path: Path) -> None:
     archive = _zip(tmp_path / "corpus.zip", FILES)
     with pytest.raises(InputError, match=r"there is no dev in .*corpus\.zip; its folders are __MACOSX, test, train"):
         read(f"{archive}/dev")
-    with pytest.raises(FormatError, match=r"is no \.txt or \.ann or \.a1 or \.a2 file"):
+    with pytest.raises(FormatError, match=r"is not a \.txt or \.ann or \.a1 or \.a2 file"):
         list(read(f"{archive}/LICENSE", format="brat"))
     with pytest.raises(InputError, match="there is no file"):
         read(tmp_path / "other.zip/train")
@@ -154,7 +154,7 @@ def test_places_that_are_not_there(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is empty"):
             list(read(empty, format="brat"))
     (tmp_path / "fake.zip").write_bytes(b"PK no zip")
-    with pytest.raises(FormatError, match=r"fake\.zip is no zip"):
+    with pytest.raises(FormatError, match=r"fake\.zip is neither a zip"):
         list(read(tmp_path / "fake.zip"))
 
 

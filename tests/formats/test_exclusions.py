@@ -56,7 +56,7 @@ _GOOD = "a.tsv\ttrain\t1\t" + "0" * 64 + "\tduplicate\t1.0000\tb.tsv\ttest\t2"
         Broken(_GOOD.replace("0" * 64, "0" * 63), "SHA-256"),
         Broken(_GOOD.replace("0" * 64, "A" * 64), "SHA-256"),
         Broken(_GOOD.replace("duplicate", "leak"), "'leak' is not known"),
-        Broken(_GOOD.replace("1.0000", "much"), "'much' is no number"),
+        Broken(_GOOD.replace("1.0000", "much"), "'much' is not a number"),
     ],
 )
 def test_broken_rows_are_refused_with_their_line(tmp_path: Path, case: Broken) -> None:

@@ -74,11 +74,11 @@ def test_the_hash_and_the_state_of_a_folder_follow_its_files(tmp_path: Path) -> 
         ("no tags at all", "no <DOC> that is closed"),
         (NAMES.replace("</DOC>", ""), "no <DOC> that is closed"),
         (NAMES.replace("AT&amp;T</ENAMEX>", "AT&amp;T"), "is not closed on its line"),
-        (NAMES.replace("left .", "left </ENAMEX> ."), "is no ENAMEX tag with a TYPE"),
-        (NAMES.replace('TYPE="ORG"', ""), "is no ENAMEX tag with a TYPE"),
-        (NAMES.replace('E_OFF="6"', 'E_OFF="six"'), "is no ENAMEX tag with a TYPE"),
-        (NAMES.replace("left", "<B>left"), "is no ENAMEX tag with a TYPE"),
-        (NAMES.replace("AT&amp;T</", "</"), "is no ENAMEX tag with a TYPE"),
+        (NAMES.replace("left .", "left </ENAMEX> ."), "is not an ENAMEX tag with a TYPE"),
+        (NAMES.replace('TYPE="ORG"', ""), "is not an ENAMEX tag with a TYPE"),
+        (NAMES.replace('E_OFF="6"', 'E_OFF="six"'), "is not an ENAMEX tag with a TYPE"),
+        (NAMES.replace("left", "<B>left"), "is not an ENAMEX tag with a TYPE"),
+        (NAMES.replace("AT&amp;T</", "</"), "is not an ENAMEX tag with a TYPE"),
     ],
 )
 def test_damaged_files_are_set_aside_whole(tmp_path: Path, damaged: str, said: str) -> None:

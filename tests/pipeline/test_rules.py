@@ -157,5 +157,5 @@ def test_a_pattern_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("pattern", ["a{99999999999}", "(" * 5_000 + ")" * 5_000])
 def test_a_pattern_that_cannot_be_compiled_is_refused(pattern: str) -> None:
-    with pytest.raises(RecipeError, match="no regular expression"):
+    with pytest.raises(RecipeError, match="not a regular expression"):
         step({"type": "Gene", "words": pattern})

@@ -119,7 +119,7 @@ def test_a_family_of_genes_is_a_gene_for_a_model_that_knows_no_families() -> Non
 def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None:
     check_pack(DocumentDecision(pack="basic@1"), model="mine@1")
     check_pack(DocumentDecision(), model="mine@1")
-    with pytest.raises(ModelError, match=r"mine@1 asks the term pack 'other@7'.*basic@1"):
+    with pytest.raises(ModelError, match=r"mine@1 needs the term pack 'other@7'.*basic@1"):
         check_pack(DocumentDecision(pack="other@7"), model="mine@1")
 
 

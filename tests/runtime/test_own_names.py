@@ -105,7 +105,7 @@ def test_a_pack_beside_a_model_keeps_its_links() -> None:
 
 def test_what_is_no_list_is_refused(own: Path) -> None:
     for wrong in ("biomed", "nothing.tsv", own.parent):
-        with pytest.raises(UsageError, match="no list of names"):
+        with pytest.raises(UsageError, match="not a list of names"):
             load("biomed-fast", also=wrong)
     with pytest.raises(UsageError, match="lists of names"):
         load("biomed-fast", also="basic", case="exact")

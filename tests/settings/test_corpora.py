@@ -54,7 +54,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"corpus": {"train": "x", "dev": "y"}}, "corpus and parts exclude each other"),
     ({"distant": {"core": "x"}}, "distant and parts exclude each other"),
     ({"parts": {"a": {"dev": ""}}}, "no part names dev"),
-    ({"parts": {"a": 3}}, r"parts\.a = 3 is no table; begin it with a line \[parts\.a\]"),
+    ({"parts": {"a": 3}}, r"parts\.a = 3 is not a table; begin it with a line \[parts\.a\]"),
     ({"parts": [1]}, "parts"),
     ({"parts": {"a": {"annotates": []}}}, r"parts\.a\.annotates = \[\] is not allowed"),
     ({"parts": {"a": {"annotates": ["Gene", "Gene"]}}}, r"parts\.a: annotates names 'Gene' twice"),

@@ -202,7 +202,10 @@ def test_each_head_sees_its_own_units(tiny_recipe: Maker) -> None:
     ("bundle", "message"),
     [
         ({"family": "softmax"}, r'both heads of the bundle are called "softmax": give the second another with bundle'),
-        ({"family": "crf", "answer": "span"}, r'bundle.answer = "span" is no head of the bundle: choose "softmax" or '),
+        (
+            {"family": "crf", "answer": "span"},
+            r'bundle.answer = "span" is not a head of the bundle: choose "softmax" or ',
+        ),
         ({"family": "crf", "weight": 1.5}, r"bundle.weight = 1.5 is not allowed: expected `float` <= 1.0"),
         ({"family": "crf", "weight": -0.1}, r"bundle.weight = -0.1 is not allowed: expected `float` >= 0.0"),
         ({"family": "crf", "width": 3}, r"unknown key bundle.width; the family 'crf' has no such setting"),

@@ -320,7 +320,7 @@ def test_typed_names_are_no_phrases_without_types(tiny_recipe: Maker, tmp_path: 
     core, full = tmp_path / "core.tsv", tmp_path / "full.tsv"
     for path in (core, full):
         path.write_text("Chemical\taspirin\nChemical\tcaffeine\n", encoding="utf-8")
-    with pytest.raises(FormatError, match=r"full\.tsv:1: 2 TAB-separated columns, but phrases that are known witho"):
+    with pytest.raises(FormatError, match=r"full\.tsv:1: 2 TAB-separated columns, but rows of phrases without a type"):
         list(run_recipe(tiny_recipe(distant={"core": str(core), "full": str(full)}), tmp_path / "run"))
     (tmp_path / "sub").mkdir()
     same = str(tmp_path / "." / "sub" / ".." / "core.tsv")

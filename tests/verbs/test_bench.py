@@ -247,7 +247,9 @@ def test_where_nothing_can_be_begun(refused: Refused, grid: Path, tmp_path: Path
     assert "none.tsv, which does not exist" in refused("bench", grid, *only)
     change(grid, 'corpus.test = "none.tsv"', 'corpus.test = ""')
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert "file is no folder to write in; give another -o" in refused("bench", grid, "-o", tmp_path / "file" / "here")
+    assert "file is not a folder to write in; give another -o" in refused(
+        "bench", grid, "-o", tmp_path / "file" / "here"
+    )
     assert not (tmp_path / "runs").exists()
     assert not results_of(grid).exists()
 

@@ -121,7 +121,7 @@ def test_texts_that_taught_are_refused(
     refused: Refused, listing_model: Path, dev: Path, tmp_path: Path, options: list[str]
 ) -> None:
     said = refused("calibrate", listing_model, dev, "-o", tmp_path / "model", *options)
-    assert "1 text that taught" in said
+    assert "1 text on which" in said
     assert not (tmp_path / "model").exists()
 
 
@@ -180,7 +180,7 @@ def test_an_ensemble_has_a_decision_of_its_own(
     bare = with_ends(made, "bare")
     assert isinstance(bare, EnsemblePredictor)
     assert {one.ends for one in bare.manifest.document.types.values()} == {"bare"}
-    with pytest.raises(UsageError, match="no decision of documents"):
+    with pytest.raises(UsageError, match="no decision for documents"):
         with_ends(load(tmp_path / "both"), "bare")
 
 
@@ -189,4 +189,4 @@ def test_a_list_of_a_member_counts_for_an_ensemble(
 ) -> None:
     cli("ensemble", "union", listing_model, "biomed@2", "-o", tmp_path / "both")
     said = refused("calibrate", tmp_path / "both", dev, "-o", tmp_path / "decided", "--document")
-    assert "1 text that taught" in said
+    assert "1 text on which" in said

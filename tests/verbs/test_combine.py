@@ -173,7 +173,7 @@ def test_sources_in_one_file(cli: Cli, refused: Refused, tmp_path: Path) -> None
     for path in (native, bare):
         out = path.with_suffix(".out.jsonl")
         said = refused("combine", "majority", path, "-o", out)
-        assert "holds mentions of one, three, two; say which are to be taken, each with --source NAME" in said
+        assert "holds mentions of one, three, two; choose sources, each with --source NAME" in said
         assert "did you mean 'three'?" in refused("combine", "majority", path, "--source", "tree", "-o", out)
         assert "one system (all:two) was given" in refused("combine", "majority", path, "--source", "two", "-o", out)
         twice = ["--source", "two", "--source", "two"]
@@ -329,7 +329,7 @@ def test_bad_calls(
         (HEADER + "x\tDisease\t0\t2\t\n", "have no document in common"),
         (HEADER + "a\tdisease\t0\t2\t\n", '"disease" = "Disease"'),
         (HEADER + "a\tDiseases\t0\t2\t\n", '"Diseases" = "Disease"'),
-        (HEADER + "a\tSpecies\t0\t2\t\n", "nothing of it can be agreed upon"),
+        (HEADER + "a\tSpecies\t0\t2\t\n", "none of its mentions can agree"),
         ('{"fascicle_predictions": 9, "id": "a"}\n', "schema 9"),
     ],
 )

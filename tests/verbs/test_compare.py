@@ -188,7 +188,7 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
         (HEADER + f"d1\tGene\t0\t{2 * WORDS + 1}\t\n", "which has 60 characters"),
         (HEADER + "d1\tGenes\t0\t1\t\n", '"Genes" = "Gene"'),
         (HEADER + "d1\tGENE\t0\t1\t\n", '"GENE" = "Gene"'),
-        (HEADER + "d1\tSpecies\t0\t1\t\n", "nothing of it can be agreed upon"),
+        (HEADER + "d1\tSpecies\t0\t1\t\n", "none of its mentions can agree"),
     ):
         bad.write_text(content, encoding="utf-8")
         assert message in refused("compare", gold, bad, *systems)

@@ -122,7 +122,7 @@ def test_settings(diseases: Path, others: Path) -> None:
 
 
 def test_several_models_that_are_no_packs_are_refused(diseases: Path) -> None:
-    with pytest.raises(UsageError, match="biomed is no term pack"):
+    with pytest.raises(UsageError, match="biomed is not a term pack"):
         load([diseases, "biomed"])
     with pytest.raises(UsageError):
         load([])

@@ -126,9 +126,13 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
                     "given; leave them empty, or leave out nil"
                 )
             if self.curie and not is_curie(self.curie):
-                raise ValueError(f"{self.curie!r} is no CURIE; write prefix:local without blanks, as in MESH:D003920")
+                raise ValueError(
+                    f"{self.curie!r} is not a CURIE; write prefix:local without blanks, as in MESH:D003920"
+                )
             if odd := [one for one in self.same if not is_curie(one)]:
-                raise ValueError(f"{odd[0]!r} in same is no CURIE; write prefix:local without blanks, as in DOID:9351")
+                raise ValueError(
+                    f"{odd[0]!r} in same is not a CURIE; write prefix:local without blanks, as in DOID:9351"
+                )
             if self.tier and not _TIER.fullmatch(self.tier):
                 raise ValueError(
                     f"the tier {self.tier!r} is not allowed; give lower-case letters, digits and hyphens, as in exact"

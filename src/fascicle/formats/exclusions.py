@@ -144,4 +144,4 @@ def _exclusion(columns: list[str], place: str) -> Exclusion:
     try:
         return Exclusion(similarity=float(similarity) if similarity else None, **values)
     except ValueError:
-        raise FormatError(f"the similarity {similarity!r} is no number", at=place) from None
+        raise FormatError(f"the similarity {similarity!r} is not a number", at=place) from None

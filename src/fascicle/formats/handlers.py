@@ -304,7 +304,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
     fields = frozenset(writer.holds)
     if unknown := fields - EVERYTHING:
         raise PluginError(
-            f"the writer {name!r} holds {min(unknown)!r}, which is no field of a document; the fields are "
+            f"the writer {name!r} has {min(unknown)!r} in holds, which is not a field of a document; the fields are "
             f"{', '.join(sorted(EVERYTHING))}",
             key=name,
         )

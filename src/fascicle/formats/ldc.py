@@ -227,7 +227,8 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
             opened.append((len(tokens), facts))
         else:
             raise FormatError(
-                f"{other or close or tag.strip()!r} is no ENAMEX tag with a TYPE around tokens of this line; mend it",
+                f"{other or close or tag.strip()!r} is not an ENAMEX tag with a TYPE around tokens of this line; "
+                "correct it",
                 at=place,
             )
     if opened:

@@ -156,8 +156,8 @@ def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -
     (name, rows), *others = sheets
     if columns_of("\t".join(rows[0][1])):
         raise FormatError(
-            f"the sheet {name!r} is a table of mentions, which holds no texts; save it as CSV to compare "
-            "its mentions with others",
+            f"the sheet {name!r} is a table of mentions without texts; save it as CSV to compare its mentions with "
+            "others",
             at=source.path,
         )
     unread: tuple[Event, ...] = ()

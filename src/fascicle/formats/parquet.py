@@ -214,7 +214,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     _arrow()
     folder = Path(source.path)
     if not (tables := tables_in(folder)):
-        raise InputError(f"{folder} is no folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
+        raise InputError(f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
     mentions = _Mentions(_rows(tables[1], MENTIONS))
     for row in _rows(tables[0], DOCUMENTS):
         rows = mentions.of(row["document"])

@@ -299,13 +299,13 @@ def _spans(columns: list[str]) -> Fragments:
 
 def _integer(text: str) -> int:
     if not is_integer(text):
-        raise ValueError(f"{text!r} is no integer")
+        raise ValueError(f"{text!r} is not an integer")
     return int(text)
 
 
 def _score(text: str) -> float:
     if not text.isascii() or "_" in text:
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 

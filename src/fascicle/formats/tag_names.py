@@ -86,7 +86,9 @@ def prefixed(tags: Sequence[str]) -> list[str]:
     if lone is not None:
         raise ValueError(f"the tag {lone!r} is a prefix, no type; {advice_on(lone)}")
     if wrong is not None:
-        raise ValueError(f"the tag {wrong!r} is no bare type; tags are read as bare types, so none may have a prefix")
+        raise ValueError(
+            f"the tag {wrong!r} is not a bare type; tags are read as bare types, so none may have a prefix"
+        )
     return [tag if tag == "O" else f"I-{tag}" for tag in tags]
 
 
@@ -179,7 +181,7 @@ def of_conllu(columns: Sequence[str]) -> tuple[str, list[str]] | None:
     found = _NAMED.search(columns[9])
     tag = found[1] if found is not None and found[1] != "_" else "O"
     if not is_tag(tag):
-        raise ValueError(f"the names in MISC ({tag!r}) are no tags such as B-PER; convert them first")
+        raise ValueError(f"the names in MISC ({tag!r}) are not tags such as B-PER; convert them first")
     return columns[1], [tag]
 
 

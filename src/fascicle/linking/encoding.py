@@ -71,7 +71,7 @@ class NameEncoder:
             mask[row, : len(own)] = 1
         found: Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[OUTPUT]
         if not np.isfinite(found).all():
-            raise ModelError(f"{self._session.path} gives values that are no numbers; choose another encoder")
+            raise ModelError(f"{self._session.path} gives values that are not numbers; choose another encoder")
         return found
 
     def alone(self, names: Sequence[str]) -> Vectors:

@@ -194,8 +194,8 @@ def _with_concepts(document: Document) -> list[Mention]:
 
 def _too_few(pack: Pack) -> InputError:
     return InputError(
-        f"no type has {_FEWEST} mentions that are linked to one concept of the pack {pack.folder} each; give annotated "
-        "texts whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
+        f"no type has {_FEWEST} mentions with exactly one concept of the pack {pack.folder}; give annotated texts "
+        "whose links have CURIEs, such as MESH:D003920, or a pack of their vocabulary"
     )
 
 

@@ -126,7 +126,7 @@ def _path_of_layers(encoder: Encoder) -> str:
     if len(outer) != 1:
         raise ModelError(
             f"the layers of the encoder {encoder.origin!r} ({encoder.config.model_type}) are not found; use a BERT, "
-            "RoBERTa, ELECTRA, DistilBERT or MPNet, or distil by [prediction] alone"
+            "RoBERTa, ELECTRA, DistilBERT or MPNet, or distil with [prediction] only"
         )
     return outer[0]
 

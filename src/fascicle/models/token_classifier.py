@@ -52,7 +52,7 @@ def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
     prefixed = [label for label in named if is_tag(label)]
     if _OUTSIDE not in labels or not named or len(prefixed) not in (0, len(named)):
         raise ModelError(
-            f"the labels {', '.join(labels[:8])} are no tags; allowed are O and types, all with a prefix (B-PER, "
+            f"the labels {', '.join(labels[:8])} are not tags; allowed are O and types, all with a prefix (B-PER, "
             "I-PER) or all without one (person), so give their names as id2label in config.json"
         )
     bare = "" if prefixed else "I-"

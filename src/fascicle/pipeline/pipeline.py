@@ -248,7 +248,7 @@ def _as_step(given: Any) -> Step:
 
 def _check_parts(steps: Sequence[Step], given: frozenset[str], origin: str) -> None:
     if unknown := given - set(PARTS):
-        raise RecipeError(f"given: {sorted(unknown)[0]!r} is no part; allowed are {', '.join(PARTS)}", at=origin)
+        raise RecipeError(f"given: {sorted(unknown)[0]!r} is not a part; allowed are {', '.join(PARTS)}", at=origin)
     there = set(given)
     for at, step in enumerate(steps):
         if missing := step.needs - there:

@@ -190,7 +190,9 @@ class Rules:
         try:
             rule.compiled()
         except (re.error, OverflowError, RecursionError) as error:
-            raise RecipeError(f"{place} has a pattern that is no regular expression: {error}", key=self.name) from None
+            raise RecipeError(
+                f"{place} has a pattern that is not a regular expression: {error}", key=self.name
+            ) from None
         alone = object.__new__(Rules)
         alone.__dict__ |= {**self.__dict__, "_rules": [rule]}
         for test in given.tests:
@@ -200,8 +202,8 @@ class Rules:
             found = tuple(one.text_in(after.text) for one in after.mentions if one.type == wanted)
             if sorted(found) != sorted(test.find):
                 raise RecipeError(
-                    f"{place} fails its own test: in {test.text!r} it leaves {list(found)}, and not {list(test.find)}; "
-                    "correct the rule or the test",
+                    f"{place} fails its own test: in {test.text!r} it finds {list(found)} instead of "
+                    f"{list(test.find)}; correct the rule or the test",
                     key=self.name,
                 )
 

@@ -109,8 +109,8 @@ def pool_on(address: str) -> StartPool:
     """
     if address and not _ADDRESS.fullmatch(address):
         raise UsageError(
-            f"ray={address!r} is no address of a cluster; give HOST:PORT, auto, local or nothing, and begin the run on "
-            "a machine of the cluster"
+            f"ray={address!r} is not an address of a cluster; give HOST:PORT, auto, local or nothing, and start the "
+            "run on a machine of the cluster"
         )
     _installed()
     return partial(Cluster, address=address)
@@ -240,8 +240,8 @@ class Cluster:
         self._deaths[name] += 1
         if self._deaths[name] >= _DEATHS:
             raise WorkersError(
-                f"{self._deaths[name]} stations ended at shard {name} ({reason}); look at the memory of the machines "
-                "and at limits.memory, and go on with resume=True"
+                f"{self._deaths[name]} stations ended at shard {name} ({reason}); check the memory of the machines "
+                "and limits.memory, and continue with resume=True"
             )
         self._left.appendleft(station.shard)
 

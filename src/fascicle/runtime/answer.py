@@ -118,8 +118,8 @@ def check_pack(rules: DocumentDecision, *, model: str) -> None:
     """
     if rules.pack and rules.pack not in shipped_packs():
         raise ModelError(
-            f"{model} asks the term pack {rules.pack!r} for names, and this release ships "
-            f"{', '.join(shipped_packs())}; use the release that the model was made for, or calibrate the model anew"
+            f"{model} needs the term pack {rules.pack!r}, and this release ships "
+            f"{', '.join(shipped_packs())}; use the release that the model was made for, or calibrate the model again"
         )
 
 

@@ -65,8 +65,8 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     if isinstance(predictor, Ruled) and (rules := predictor.rules.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
-        f"{predictor.name} has no decision of documents, which alone has the choice {ends!r}; leave out the ends, or "
-        "give a model that has one"
+        f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave out ends, or give a "
+        "model with such a decision"
     )
 
 

@@ -30,8 +30,8 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     others = [one for one in given if _versions_of(one) or not is_pack(one)]
     if others and len(given) > 1:
         raise UsageError(
-            f"{len(given)} models were given, and {others[0]} is no term pack; several packs are used as one, and an "
-            "ensemble joins models"
+            f"{len(given)} models were given, and {others[0]} is not a term pack; several packs are used as one, and "
+            "an ensemble joins models"
         )
     return [] if others else [find_pack(one) for one in given]
 

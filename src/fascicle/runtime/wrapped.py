@@ -204,7 +204,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
         raise UsageError(f"nothing gives links in {ontology}; give a linker too, or leave out the argument ontology")
     if ontology and "links" in predictor.gives:
         raise UsageError(
-            f"{predictor.name} links what it finds itself, and not in {ontology} alone; leave out the argument ontology"
+            f"{predictor.name} makes its own links, which are not only in {ontology}; leave out the argument ontology"
         )
     from fascicle.linking.opening import find
 
@@ -212,8 +212,8 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
     if not found.covered(predictor.types):
         known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
         raise UsageError(
-            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} have concepts "
-            f"of {known} alone; leave the linker out, or give another one"
+            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} only have "
+            f"concepts of {known}; leave the linker out, or give another one"
         )
     return Linked(predictor, found, keep=keep)
 

@@ -122,7 +122,9 @@ async def chunks_of(
     except ClientDisconnect:
         raise ProblemError(400, "the connection ended before the content did") from None
     except (zlib.error, EOFError):
-        raise ProblemError(400, "the content is no whole gzip, as its header says; send it again") from None
+        raise ProblemError(
+            400, "the content is not complete gzip, although its header says so; send it again"
+        ) from None
 
 
 async def _unpacked(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
@@ -188,7 +190,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
             422, f"the content is not as the description of this route says: {in_words(str(error))}"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ProblemError(400, f"the content is no JSON: {error}") from None
+        raise ProblemError(400, f"the content is not JSON: {error}") from None
 
 
 def value_of(request: Request, name: str, kind: Any, default: T) -> T:

@@ -207,5 +207,5 @@ async def _asked(service: Service, task: Task) -> Said:
         raise ProblemError(STATUS.get(found.code, 422), found.message, code=found.code)
     if not isinstance(found, FileRead | FileWritten):
         failure = failure_of(found)
-        raise ProblemError(422, f"the file cannot be used ({failure.error}); look at what is in it", code="unreadable")
+        raise ProblemError(422, f"the file cannot be used ({failure.error}); check its content", code="unreadable")
     return found

@@ -193,7 +193,7 @@ class Jobs:
         """
         found = self.get(name)
         if found.status in _OPEN:
-            raise ProblemError(409, "the job is not done yet; look at its status first")
+            raise ProblemError(409, "the job is not done yet; check its status first")
         if found.status == "cancelled":
             raise ProblemError(409, "the job was cancelled, so it has no result")
         if found.status != "done":

@@ -360,6 +360,6 @@ def _apart(result: messages.Result, count: int) -> Sequence[Said]:
 
 def _ended(error: WorkerEndedError) -> WorkersError:
     return WorkersError(
-        f"the worker ended while it loaded the pipeline ({error.reason}); look at limits.start and limits.memory, or "
+        f"the worker ended while it loaded the pipeline ({error.reason}); check limits.start and limits.memory, or "
         "run fascicle pipeline check"
     )

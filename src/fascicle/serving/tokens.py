@@ -38,11 +38,11 @@ def read_tokens(path: str | os.PathLike[str]) -> tuple[NamedToken, ...]:
         raise InputError(f"the tokens cannot be read from {path} ({error.strerror})", file=str(path)) from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise InputError(
-            f"{path} is no file of tokens; make one with `fascicle tokens add`", file=str(path), code="format"
+            f"{path} is not a file of tokens; make one with `fascicle tokens add`", file=str(path), code="format"
         ) from None
     if not all(_NAME.fullmatch(one.name) and _HASH.fullmatch(one.hash) for one in found):
         raise InputError(
-            f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; make it anew",
+            f"{path} has a token without a name or a hash as `fascicle tokens add` makes them; make it again",
             file=str(path),
             code="format",
         )

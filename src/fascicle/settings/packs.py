@@ -209,14 +209,14 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             try:
                 re.compile(pattern)
             except (re.error, OverflowError, RecursionError) as error:
-                raise ValueError(f"without has {pattern!r}, which is no regular expression: {error}") from None
+                raise ValueError(f"without has {pattern!r}, which is not a regular expression: {error}") from None
 
     def _check_date(self) -> None:
         try:
             datetime.date.fromisoformat(f"{self.date}-01-01"[:10] if self.date else "2024-01-01")
         except ValueError:
             raise ValueError(
-                f"date = {self.date!r} is no day of the calendar: write 2024, 2024-03 or 2024-03-15"
+                f"date = {self.date!r} is not a day of the calendar: write 2024, 2024-03 or 2024-03-15"
             ) from None
 
 
@@ -277,12 +277,12 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
     refuse_unknown({key: value for key, value in values.items() if key != "sources"}, _Top, origin=origin)
     given = values.get("sources", _ABSENT)
     if not isinstance(given, Mapping):
-        raise RecipeError("sources is no table; begin each vocabulary with [sources.NAME]", at=origin, key="sources")
+        raise RecipeError("sources is not a table; begin each vocabulary with [sources.NAME]", at=origin, key="sources")
     sources = {}
     for name, table in given.items():
         place = f"sources.{name}"
         if not isinstance(table, Mapping):
-            raise RecipeError(f"{place} = {table!r} is no table; begin it with [{place}]", at=origin, key=place)
+            raise RecipeError(f"{place} = {table!r} is not a table; begin it with [{place}]", at=origin, key=place)
         if not name.isprintable():
             raise RecipeError(
                 f"the name of the source {name!r} has a control character in it", at=origin, key="sources"

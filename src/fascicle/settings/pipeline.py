@@ -166,7 +166,7 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
     place = f"steps[{number}]"
     if kind not in STEPS:
         raise RecipeError(
-            f"{place}.kind = {kind!r} is no kind of step; allowed are {', '.join(STEPS)}", at=str(path), key=place
+            f"{place}.kind = {kind!r} is not a kind of step; allowed are {', '.join(STEPS)}", at=str(path), key=place
         )
     found = converted(values, STEPS[kind], origin=str(path), place=place)
     named_by_itself = kind in ("plugin", "process")

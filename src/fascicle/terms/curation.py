@@ -122,10 +122,10 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
     source, given = ("" if (cell := cells.get(key, "")) == "*" else cell for key in ("source", "concept"))
     concept = curie(given) if given else ""
     if given and not concept:
-        raise FormatError(f"the concept {given!r} is no CURIE, such as MESH:D003920", at=place)
+        raise FormatError(f"the concept {given!r} is not a CURIE, such as MESH:D003920", at=place)
     surface = cells.get("surface", "")
     if cleaned(surface) != surface:
-        raise FormatError(f"the surface {surface!r} is no name", at=place)
+        raise FormatError(f"the surface {surface!r} is not a name", at=place)
     if not surface and (action != "block" or not concept):
         raise FormatError(f"{action} needs a surface; only block may have a concept alone", at=place)
     if action in ("add", "prefer") and not concept:

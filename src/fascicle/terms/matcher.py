@@ -198,8 +198,8 @@ def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, p
         )
     if alone and len(cells) > 1:
         raise FormatError(
-            f"{len(cells)} TAB-separated columns, but phrases that are known without a type stand alone in "
-            "their rows; leave the other columns out",
+            f"{len(cells)} TAB-separated columns, but rows of phrases without a type have only one column; leave "
+            "the other columns out",
             at=place,
         )
 

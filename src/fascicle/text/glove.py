@@ -70,7 +70,8 @@ def count_cooccurrence(
     keys, values = _near(ids, owner, window=window, size=len(words))
     if not len(keys):
         raise InputError(
-            f"no two of {counted(len(words), 'word')} stand together in the text; give more text, or keep rarer words"
+            f"no two of {counted(len(words), 'word')} occur near each other in the text; give more text, or keep "
+            "rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
     return Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))

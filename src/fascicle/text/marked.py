@@ -98,7 +98,7 @@ def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str,
     if beyond is not None:
         raise InputError(
             f"in document {document.id!r}, which has {counted(len(document.text), 'character')}, a mention of type "
-            f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this text"
+            f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
         )
     if not mentions:
         return []

@@ -95,7 +95,7 @@ class StaticVectors:
         """
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
-                f"{counted(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are no table "
+                f"{counted(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are not a table "
                 "of vectors; give one row for each word"
             )
 
@@ -267,7 +267,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) == _LONGEST_ROW:
-                    raise FormatError(f"a row of more than {_LONGEST_ROW:,} bytes is no vector", at=Place(path, number))
+                    raise FormatError(
+                        f"a row of more than {_LONGEST_ROW:,} bytes is not a vector", at=Place(path, number)
+                    )
                 if line := line.rstrip(b"\r\n \t"):
                     yield number, line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

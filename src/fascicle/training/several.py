@@ -351,8 +351,8 @@ def _check_declared(name: str, part: PartSettings, train: Sequence[Document], de
     _check_undeclared_types(name, part, all_types)
     if idle := sorted(set(part.annotates) - taught):
         raise RecipeError(
-            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so it would be taught "
-            f"that there are none; the types of train are {_listed(sorted(taught))}"
+            f"parts.{name}.annotates names {_listed(idle)}, of which train has no gold mention, so the model would "
+            f"learn that there are none; the types of train are {_listed(sorted(taught))}"
         )
 
 

@@ -113,7 +113,7 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
         )
     folder = find_model(given)
     if described_by(folder).name != MANIFEST:
-        raise RecipeError(f"{key} = {given!r} is no single model, {use}; give the run folder of one", key=key)
+        raise RecipeError(f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key)
     manifest = read_manifest(folder)
     if manifest.runtime != "torch":
         raise RecipeError(f"{key} = {given!r} is an export, {use}; give the run folder of its training", key=key)

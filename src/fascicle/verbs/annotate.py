@@ -30,22 +30,21 @@ from fascicle.verbs.process import uncollected
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
 
 _MODEL = (
-    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each row), a "
-    f"plug-in, or a term pack of index build; packs may be several; default: {DEFAULT_MODEL}"
+    "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each "
+    f"row), a plug-in, or a term pack of index build; several packs are allowed; default: {DEFAULT_MODEL}"
 )
 _SCORE = (
-    "no mentions with a score below X; or TYPE=X,...: one number for each of some types; those without a score, of "
-    "dictionaries, stay; default: 0, for term packs "
-    f"{RecognitionSettings().threshold:g}"
+    "leave out mentions with a score below X; TYPE=X,... gives a number for each of some types; mentions of "
+    f"dictionaries have no score and stay; default: 0, for term packs {RecognitionSettings().threshold:g}"
 )
 _ALSO = (
-    "your own names beside the model: a dictionary or term pack, whose mentions take the place of those of the model "
-    "that overlap them; of several the first answers"
+    "your own names: a dictionary or term pack that is added to the model; its mentions replace overlapping "
+    "mentions of the model; if several overlap, the first has precedence"
 )
 _LINK = (
-    "link mentions to concepts: by the shipped linker, by that of a folder that fascicle linker fit wrote, or by the "
-    "names of a pack; of several, the first that knows a concept for a mention answers; "
-    f"default: {DEFAULT_LINKER}, if it covers a type of the model, and the format holds links"
+    "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the names of a "
+    f"pack; if there are several, the first with a concept for a mention answers; default: {DEFAULT_LINKER}, "
+    "if it covers a type of the model, and the format holds links"
 )
 
 _SHORT = 1_000  # characters of texts for which threads, and looking for unused objects, take longer than they save
@@ -80,18 +79,18 @@ class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Re
 
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
-        text: a text to annotate; may be repeated; short ones are read by one thread.
-        types: look for the types that this file describes (a model of the family binder, as trained).
+        text: a text to annotate; may be repeated; one thread reads short texts.
+        types: search for the types that this file describes (for a trained model of the family binder).
         only: only mentions of these types.
-        nested: of term packs, also names inside others, and all types of a name.
+        nested: for term packs: also find names inside others, and all types of a name.
         output: a file, or a folder (ends with /, exists, or several inputs and no suffix).
-        resume: resume the same command after an interruption; without anything to resume, start anew.
+        resume: resume the same command after an interruption; if there is nothing to resume, start from the beginning.
         json: print the documents as JSON.
-        segments: also give the sentences and words that the text is cut into.
-        abbreviations: also give where a text defines short forms; of the formats, jsonl and text hold them.
+        segments: also write the sentences and words of the text.
+        abbreviations: also write definitions of short forms in a text; only the formats jsonl and text hold them.
         variants: also find sequence variants, such as c.1799T>A, Val600Glu and rs113488022, with their names in HGVS.
         no_link: no links.
-        ontology: give links in this vocabulary of the pack alone.
+        ontology: give links only in this vocabulary of the pack.
     """
 
     files: list[str] = option("FILE *", reads)

@@ -22,11 +22,11 @@ class Options(Declared):
     Attributes:
         grid: the grid: corpora, systems, variants, seeds, or recipe files.
         tier: only runs of this tier; may be repeated.
-        only: only runs or recipes of such names.
+        only: only runs or recipes with such names.
         runs: the run folders; default: runs/GRIDNAME.
         results: default: results/GRIDNAME beside grids/, or beside the file.
         jobs: runs at a time; default: 1.
-        minutes: start no epoch that cannot end within M minutes.
+        minutes: start only epochs that can end within M minutes.
         listed: list the runs and their progress, and train nothing.
         json: print the state and the scores of each run as JSON.
     """

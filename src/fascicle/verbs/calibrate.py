@@ -42,13 +42,13 @@ class Options(Threads, Overwrite, Strict, Reading):
         precision: set the threshold for this precision, e.g. 0.9.
         recall: set the threshold for this recall, e.g. 0.9.
         f1: set the threshold for the best F1.
-        abbreviations: choose, by F1, what the short and long forms of a document change about its mentions; with
-            --method none nothing else is fitted, and MODEL may be an ensemble.
+        abbreviations: choose, by F1, rules for short and long forms that correct mentions; with --method none nothing
+            else is fitted, and MODEL may be an ensemble.
         per_type: a threshold for each type.
-        document: fit nothing but what whole documents say of mentions: thresholds, names that are marked throughout,
-            ends and probabilities, by type.
-        untaught: with --document: state that no text of GOLD taught MODEL, where MODEL does not list its texts.
-        name: of the new model; becomes the source of its mentions; default: the old one.
+        document: fit only the decision for whole documents, by type: thresholds, names that are marked everywhere, ends
+            and probabilities.
+        untaught: with --document: state that MODEL was not trained on texts of GOLD, if MODEL does not list its texts.
+        name: name of the new model and source of its mentions; default: the old name.
         json: print what was fitted as JSON.
     """
 
@@ -110,7 +110,7 @@ def settings_of(args: Options) -> CalibrateSettings:
     """Returns the settings of the fit of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
-        raise UsageError(f"{wrong} without --document, which alone takes it; add --document, or leave it out")
+        raise UsageError(f"{wrong} without --document, but needs it; add --document, or leave it out")
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
     return called(CalibrateSettings, args, target=target, types=types_of(args))

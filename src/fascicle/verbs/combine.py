@@ -219,8 +219,8 @@ META: Final = "meta"
 
 _RULES: Final = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
 _THRESHOLD: Final = (
-    f"of weighted: the share of the weight to exceed; default: {HALF}; of {META}: the least probability to keep; "
-    "default: the one that was chosen for the filter"
+    f"for weighted: the share of the weight that must be exceeded; default: {HALF}; of {META}: the least "
+    "probability to keep; default: the one that was chosen for the filter"
 )
 
 
@@ -233,12 +233,12 @@ class Options(StrictWriting, SystemOptions):
         files: prediction files (JSON Lines or TSV), or corpora in any format.
         output: a .tsv, .csv or .jsonl file; default: standard output.
         format: default: by the suffix of the output, else predictions (JSON Lines).
-        k: of kofn: how many systems must agree.
-        weights: of weighted: one number for each system, in their order; e.g. their dev F1.
-        filter: of meta: the run folder of a filter, or its export.
-        texts: of meta: the texts that were predicted on, in any format.
-        missing: a document that a file does not list: its system has no vote there (no-vote), found nothing (empty), or
-            that is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote.
+        k: for kofn: number of systems that must agree.
+        weights: for weighted: one number for each system, in their order, such as their dev F1.
+        filter: for meta: the run folder of a filter, or its export.
+        texts: for meta: the texts of the predictions, in any format.
+        missing: if a file does not list a document: the system has no vote there (no-vote), found nothing (empty), or
+            this is an error (refuse); auto: empty for TSV, which cannot list documents without mentions, else no-vote.
     """
 
     rule: RuleName = option("RULE", choices=tuple(RULES), help=_RULES)

@@ -150,7 +150,7 @@ class Options(SystemOptions):
         precision_floor: for the best recall; default: the precision of that system.
         resamples: bootstrap draws, and shuffles; default: 1000.
         seed: of the random numbers; default: 0.
-        allow_missing: gold documents that a PRED lacks count as without predictions.
+        allow_missing: gold documents that are missing in a PRED count as documents without predictions.
         gold_format: default: auto.
     """
 

@@ -75,17 +75,17 @@ class Options(ReadingAs, Against):
         dev: the dev part of a corpus.
         test: the test part of a corpus.
         against: other corpora that may contain copies.
-        source: whose mentions are checked; default: gold.
-        near: Jaccard of near duplicates; default: 0.7.
-        min_words: of a text whose copies are leaks; default: 8.
-        long_sentence: most words of a sentence; default: 128.
-        tokenizer: a folder with a tokenizer.json: check what is unreachable.
-        width: most units of a mention; default: any number.
-        level: what a unit is; default: word.
+        source: source of the mentions that are checked; default: gold.
+        near: lowest Jaccard similarity of near duplicates; default: 0.7.
+        min_words: lowest number of words of a text whose copies are leaks; default: 8.
+        long_sentence: highest number of words in a sentence; default: 128.
+        tokenizer: a folder with a tokenizer.json: also check for unreachable mentions.
+        width: highest number of units in a mention; default: no limit.
+        level: kind of unit; default: word.
         max_length: pieces of a window; default: 256.
         output: a file; default: standard output.
         json: print the report as JSON.
-        exclude_list: write what training must leave out.
+        exclude_list: write the list of documents that training must leave out.
         examples: per finding; default: 5.
         skip: leave out this finding; may be repeated.
         fail_on: the exit code is 3 for findings of at least this severity; default: error; never: not for any.

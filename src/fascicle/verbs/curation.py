@@ -16,7 +16,7 @@ _SHOWN: Final = 20  # damages that are printed
 
 
 class Verify:
-    """Check every row of a file of decisions, and name what is damaged.
+    """Check every row of a file of decisions, and list the damage.
 
     In Python: ``fascicle.serving.curation.upkeep.verify("decisions.sqlite")``
 
@@ -30,7 +30,7 @@ class Verify:
 
 
 class Repair(Verify, Overwrite):
-    """Write what is intact of a damaged file of decisions into a new one, and name the rest.
+    """Write the intact rows of a damaged file of decisions to a new file, and list the damage.
 
     In Python: ``fascicle.serving.curation.upkeep.repair("decisions.sqlite", "mended.sqlite")``
 
@@ -44,7 +44,7 @@ class Repair(Verify, Overwrite):
 
 
 class Backup(Verify, Overwrite):
-    """Copy a file of decisions, also while a service has it open.
+    """Copy a file of decisions, even while a service uses it.
 
     In Python: ``fascicle.serving.curation.upkeep.backup("decisions.sqlite", "copy.sqlite")``
 
@@ -58,16 +58,17 @@ class Backup(Verify, Overwrite):
 
 
 class Export(Verify, Overwrite):
-    """Write the gold of finished documents, to train a model and to fit a linker; a service may have the file open.
+    """Write the gold of finished documents, to train a model or fit a linker, even while a service uses the file.
 
     In Python: ``fascicle.serving.curation.upkeep.export("decisions.sqlite", "gold.jsonl")``
 
     Attributes:
         path: of decisions.
         output: the new file; its suffix names the format.
-        project: settings of the project; then what reviewers decided, or else what all curators agree on.
-        version: of this curator, instead.
-        unfinished: documents too that are not finished.
+        project: settings of the project; then the decisions of reviewers count, else the mentions on which all curators
+            agree.
+        version: write the version of this curator instead.
+        unfinished: also write unfinished documents.
         json: print the account as JSON.
     """
 

@@ -39,7 +39,7 @@ class Options:
     In Python: ``fascicle.verbs.doctor.examined()``
 
     Attributes:
-        files: none: corpora are looked at by corpus check.
+        files: none; corpus check examines corpora.
         json: print JSON.
     """
 

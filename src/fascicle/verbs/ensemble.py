@@ -194,11 +194,11 @@ class Options(Overwrite):
     Attributes:
         files: names of shipped models, or model folders.
         output: the folder to write; the models are copied into it.
-        k: of kofn: how many models must agree.
-        weights: of weighted: one number for each model, in their order.
-        filter: of meta: the run folder of a filter, or its export.
+        k: for kofn: number of models that must agree.
+        weights: for weighted: one number for each model, in their order.
+        filter: for meta: the run folder of a filter, or its export.
         flat: of overlapping mentions, keep those with the most support.
-        name: of the ensemble, the source of its mentions; default: that of the folder.
+        name: name of the ensemble and source of its mentions; default: the name of the folder.
         distinct_types: treat types with similar names as different types.
     """
 
@@ -207,7 +207,9 @@ class Options(Overwrite):
     output: str | None = option("-o --output DIR", writes)
     k: int | None = option("--k K", positive)
     weights: str | None = option("--weights W,W,...")
-    threshold: str | None = option("--threshold SHARE", help=f"of weighted: the share to exceed; default: {HALF}")
+    threshold: str | None = option(
+        "--threshold SHARE", help=f"for weighted: the share that must be exceeded; default: {HALF}"
+    )
     filter: str | None = option("--filter FOLDER", reads)
     flat: bool = option("--flat")
     name: str | None = option("--name NAME")

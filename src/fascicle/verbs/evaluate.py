@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
-    f"where; its suffix decides: {', '.join(declared.REPORTS)}; .html is one page with examples to filter and, with "
-    "fascicle[plots], pictures"
+    f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is one page with examples "
+    "that can be filtered and, with fascicle[plots], pictures"
 )
 
 
@@ -42,14 +42,14 @@ class Links:
     """Options for scores of concepts.
 
     Attributes:
-        links: score the concepts of mentions in place of the mentions, with intervals.
-        linker: with --links: a folder that fascicle linker fit wrote, or the name of a shipped linker, which links the
-            mentions of GOLD; may be repeated, as in fascicle link.
+        links: score the concepts of mentions instead of the mentions, with intervals.
+        linker: with --links: a folder of fascicle linker fit, or the name of a shipped linker; it links the mentions of
+            GOLD; may be repeated, as in fascicle link.
         ontology: with --linker: give links in this vocabulary.
-        pack: with --links: the vocabulary, a folder that fascicle index build wrote; explains errors; not needed with
+        pack: with --links: the term pack (a folder of fascicle index build); it explains errors; not needed with
             --linker; may be repeated.
-        prefix: with --links or --at-least: identifiers of mentions of TYPE without a prefix have this one
-            (Disease=MESH); may be repeated.
+        prefix: with --links or --at-least: the prefix of identifiers without one, for mentions of TYPE (Disease=MESH);
+            may be repeated.
     """
 
     group = "links"
@@ -67,11 +67,11 @@ class Report:
         train: the training corpus: report which mentions it contains.
         train_format: default: auto.
         train_where: as --where, for the training corpus.
-        unreachable_for: report how much of the gold no model like this one can find: a model folder or name; may be
+        unreachable_for: count the gold mentions that no model of this kind can find: a model folder or name; may be
             repeated.
         buckets: intervals: fixed (of the papers), or quantiles of the gold.
-        text_unit: a text of the buckets; default: sentence.
-        examples: of each class of errors; default: 5.
+        text_unit: what counts as a text in buckets; default: sentence.
+        examples: examples for each class of errors; default: 5.
     """
 
     group = "report"
@@ -90,9 +90,9 @@ class Model:
     """Options for scoring a model.
 
     Attributes:
-        model: a model folder, a term pack, or the name of a shipped model, of a dictionary or of a plug-in; may be
-            repeated, to compare models.
-        pipeline: a pipeline.toml, or a folder with one: score what all its steps find, or those of --source.
+        model: a model folder, a term pack, a dictionary, or the name of a shipped model or a plug-in; may be repeated,
+            to compare models.
+        pipeline: a pipeline.toml, or a folder with one: score the mentions of all its steps, or of --source.
     """
 
     group = "model"
@@ -125,13 +125,13 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
     Attributes:
         gold: a corpus in any format.
         files: prediction files (JSON Lines or TSV) or corpora, one for each system.
-        source: whose mentions of PRED are scored, if there are several.
-        allow_missing: gold documents that PRED lacks count as without predictions.
-        by_type: a line per entity type; default: yes.
+        source: the source whose mentions of PRED are scored, if there are several.
+        allow_missing: gold documents that are missing in PRED count as documents without predictions.
+        by_type: one line for each type; default: yes.
         interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
         agreement: GOLD and PRED are annotators: F1 of mentions, kappa and alpha of words.
-        at_least: a score that must be reached, in percent, of a type or of the links of a vocabulary (Disease.f1=80,
-            MESH.recall=70, micro.precision=75); otherwise the exit code is 4; may be repeated.
+        at_least: a minimum score in percent, for a type or for the links of a vocabulary (Disease.f1=80,
+            MESH.recall=70, micro.precision=75); if it is not reached, the exit code is 4; may be repeated.
         json: print the scores as JSON.
     """
 

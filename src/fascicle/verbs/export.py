@@ -51,10 +51,10 @@ def export(
     Args:
         model: a run folder, or the model folder in it.
         folder: to write.
-        int8: 8-bit weights: smaller and faster, a little less exact.
+        int8: 8-bit weights: smaller and faster, but slightly less accurate.
         sample: texts to measure 8-bit activations on, as a file in any format or as documents; for a filter with gold
             mentions. By default the training part of the recipe of the run.
-        name: of the exported model; becomes the source of its mentions.
+        name: name of the exported model and source of its mentions.
         types_encoder: also export the encoder of type descriptions, so that the folder can look for other types.
         overwrite: replace a folder that was exported before.
 
@@ -133,11 +133,11 @@ class Options:
     Attributes:
         model: a run folder, of a model or a filter, or the model folder in it.
         output: the folder to write.
-        int8: 8-bit weights: smaller and faster, a little less exact.
-        sample: texts to measure 8-bit activations on, in any format, for a filter with gold mentions; default: the
+        int8: 8-bit weights: smaller and faster, but slightly less accurate.
+        sample: texts for measuring 8-bit activations, in any format, for a filter with gold mentions; default: the
             training part of the run's recipe.
-        name: of the exported model; becomes the source of its mentions.
-        types_encoder: of a bi-encoder: also export what reads about types, so that annotate --types works with the
+        name: name of the exported model and source of its mentions.
+        types_encoder: for a bi-encoder: also export the encoder of types, so that annotate --types works with the
             folder.
         json: print the description of the model as JSON.
     """

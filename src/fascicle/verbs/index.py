@@ -30,9 +30,7 @@ _LOUD: Final = 10  # rules that are printed one by one
 _TAKEN: Final = ("conflict", "taken")
 
 
-_PACK: Final[Any] = option(
-    "PACK", reads, help="a folder that fascicle index build wrote, or the name of a shipped pack"
-)
+_PACK: Final[Any] = option("PACK", reads, help="a folder of fascicle index build, or the name of a shipped pack")
 
 
 class Build(Overwrite):
@@ -43,8 +41,8 @@ class Build(Overwrite):
     Attributes:
         sources: a TOML file that names the vocabularies.
         output: the folder to write.
-        memory: for sorting; the build takes more; default: 256.
-        left_out: also write the labels that are not looked for, each with the reason.
+        memory: memory for sorting; the whole build takes more; default: 256.
+        left_out: also write the labels that are not searched for, each with the reason.
         json: print the manifest as JSON.
     """
 
@@ -56,15 +54,15 @@ class Build(Overwrite):
 
 
 class Extend(Overwrite):
-    """Add own names and concepts to a pack.
+    """Add your own names and concepts to a pack.
 
     In Python: ``fascicle.verbs.tasks.index_build.extend("pack", "own.tsv", "mine", kind="Disease")``
 
     Attributes:
-        own: a table with the titles concept and surface, and perhaps kind, type and so on; or a TOML file.
+        own: a table with the columns concept and surface, and perhaps kind, type and others; or a TOML file.
         output: the folder to write.
-        kind: of the concepts of a table without such a column.
-        linker: whose rankers are kept; default: the shipped one of the pack.
+        kind: type of the concepts, for a table without such a column.
+        linker: linker whose rankers are kept; default: the shipped linker of the pack.
         json: print the manifest as JSON.
     """
 
@@ -82,11 +80,11 @@ class Fetch(Overwrite):
     In Python: ``fascicle.verbs.tasks.index_fetch.fetch("mondo", "vocabularies")``
 
     Attributes:
-        name: of the vocabulary; default: list all that are known.
-        output: a folder to fetch into; default: only say what would be fetched, and how large it is.
-        table: a table of your own, as the shipped one; https alone.
-        mebibytes: size that a file may have; default: 8192.
-        seconds: that a fetch may take; the same command goes on later; default: 7200.
+        name: name of the vocabulary; default: list all known vocabularies.
+        output: the folder for the files; default: only print what would be fetched, and its size.
+        table: your own table of vocabularies, in the form of the shipped one; only https.
+        mebibytes: largest size of a file; default: 8192.
+        seconds: longest time of a fetch; the same command continues later; default: 7200.
     """
 
     name: str = option("NAME ?", default="")
@@ -120,7 +118,7 @@ class Verify(Stats):
 
 
 class Why(Declared):
-    """Explain what a pack makes of a name.
+    """Explain how a pack treats a name.
 
     In Python: ``fascicle.verbs.tasks.index.why("pack", "cancer")``
 
@@ -135,7 +133,7 @@ class Why(Declared):
 
 
 class Sets(Stats):
-    """List which concepts of several vocabularies are one thing, and why.
+    """List concepts of several vocabularies that are the same, with the evidence.
 
     In Python: ``fascicle.verbs.tasks.index.sets("pack")``
 
@@ -145,13 +143,13 @@ class Sets(Stats):
 
 
 class Diff(ReadingAs):
-    """List what two packs differ in.
+    """List the differences between two packs.
 
     In Python: ``fascicle.verbs.tasks.index.diff("before", "pack")``
 
     Attributes:
-        other: the pack that is now; the first was before.
-        corpus: also list the mentions in these texts that come, go or change their link.
+        other: the new pack; the first is the old one.
+        corpus: also list the mentions in these texts that are new, disappear or change their link.
         json: print each difference as JSON.
     """
 
@@ -168,7 +166,7 @@ class Export(Overwrite):
 
     Attributes:
         output: a file, or .gz; default: standard output.
-        silent: the names that are kept out in place of those found.
+        silent: write the excluded names instead of the others.
     """
 
     pack: str = _PACK
@@ -177,12 +175,12 @@ class Export(Overwrite):
 
 
 class Curate(Overwrite, ReadingAs):
-    """Propose rules for names that do harm in texts.
+    """Propose rules for names that cause wrong mentions in texts.
 
     In Python: ``fascicle.verbs.tasks.index.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
 
     Attributes:
-        corpus: corpora with gold, which says which names are right.
+        corpus: corpora with gold, which decides which names are right.
         texts: texts without gold, in which names are counted.
         output: a file, or .gz; default: standard output.
     """

@@ -35,7 +35,7 @@ class Options(Overwrite):
 
     Attributes:
         train: training file or folder, or a folder that holds train, dev and test.
-        dev: development part, on which every choice is made.
+        dev: development part, used for all choices.
         test: test part, scored once at the end.
         output: default: recipe.toml.
         encoder: a Hugging Face name, or a folder.
@@ -173,7 +173,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
                 "folder or file of their own, and name it with --dev PATH (in Python dev=PATH)"
             )
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
-        raise UsageError(f"{bad} holds $, which begins the name of a variable in a recipe; rename it")
+        raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")
     seen = {part: look(path) for part, path in parts.items()}
     train = seen["train"]
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", train.path.resolve().parent.name).strip("-._") or "model"

@@ -35,16 +35,16 @@ class Options(Threads, Overwrite, ReadingAs):
     Attributes:
         model: a model, an ensemble, a dictionary, a term pack or a pipeline.
         files: texts, folders of *.txt, corpora, zips.
-        output: the file to write; it is gzip.
-        floor: least probability that is kept; default: 0.01.
-        exclude: leave out what this list of corpus check names.
-        against: leave out copies of these documents: by id, text, near duplicate and sentence (titles too).
+        output: the file to write, compressed with gzip.
+        floor: lowest probability that is kept; default: 0.01.
+        exclude: leave out the documents in this list of corpus check.
+        against: leave out copies of these documents: same id or text, near duplicates, or shared sentences and titles.
         against_format: of CORPUS; default: auto.
-        note: on the licence of texts and model; it is kept in the file.
-        device: of a model of torch: cpu (default), cuda, or auto.
-        resume: go on where the same command was interrupted, or begin if it was not.
-        show: say what is in a label file, and nothing else.
-        json: print with --show, what is in the file as JSON.
+        note: a note on the licence of texts and model; it is stored in the file.
+        device: device for a model of torch: cpu (default), cuda, or auto.
+        resume: resume the same command after an interruption; if there is nothing to resume, start from the beginning.
+        show: only show the content of a label file.
+        json: with --show: print the content of the file as JSON.
     """
 
     model: str | None = option("MODEL ?", reads)

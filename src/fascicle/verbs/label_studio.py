@@ -80,7 +80,7 @@ def push(
         project: its title.
         client: see `connected`.
         types: labels of a new project, beside those of the mentions.
-        add: add to a project that is there; by default a new one is made. Either is undone if it fails.
+        add: add the documents to an existing project; by default a new one is made. If this fails, it is undone.
         report: where to count what tasks cannot hold.
 
     Returns:
@@ -200,7 +200,7 @@ def _view(labels: Iterable[str]) -> str:
 
 
 class Push(Strict, Reading):
-    """Bring documents into a new project: gold as annotations, other layers as predictions.
+    """Send documents to a new project: gold as annotations, other layers as predictions.
 
     In Python: ``fascicle.verbs.label_studio.push(documents, "my project", client=client)``
 
@@ -209,7 +209,7 @@ class Push(Strict, Reading):
         files: files, folders, zips; - for standard input.
         url: address of Label Studio; default: http://localhost:8080.
         types: further labels of the new project, with commas between them.
-        add: add to a project that is there.
+        add: add the documents to an existing project.
     """
 
     project: str = option("PROJECT")
@@ -228,8 +228,8 @@ class Pull(Overwrite, StrictWriting):
         project: its title.
         output: a file, or for brat a folder; default: standard output.
         url: address of Label Studio; default: http://localhost:8080.
-        field: annotator=NAME: whose annotations are gold where tasks have several, or all for a source of each;
-            text=FIELD: of the text.
+        field: annotator=NAME: the annotator whose annotations are gold if tasks have several, or all to keep each as a
+            source; text=FIELD: the field with the text.
     """
 
     project: str = option("PROJECT")

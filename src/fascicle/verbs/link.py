@@ -50,9 +50,9 @@ def link(
         pack: folder of the pack that it was fitted with, or several; by default at the same paths as in the fit.
         ontology: prefix of a vocabulary, such as ``"MONDO"``: each link is mapped to it by the references of the pack,
             and is NIL without a reference.
-        keep_links: link only mentions without links; by default, links that mentions have are replaced.
-        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number, and
-            with the name and the number of each type that no pack has, written ``"type NAME"``.
+        keep_links: link only mentions without links; by default, existing links are replaced.
+        told: called for each document whose mentions had links, with ``"kept"`` or ``"replaced"`` and their number.
+            Also called with the name and the number of mentions of each type that no pack has, written ``"type NAME"``.
 
     Raises:
         PackError: the linker or the pack cannot be opened, or were not built for each other.
@@ -113,8 +113,8 @@ def _asked(
 
 
 _LINKER = (
-    "a folder that fascicle linker fit wrote, the name of a shipped linker, or a pack; of several, the first that "
-    f"knows a concept for a mention answers; default: {DEFAULT_LINKER}"
+    "a folder of fascicle linker fit, the name of a shipped linker, or a pack; if there are several, the first with a "
+    f"concept for a mention answers; default: {DEFAULT_LINKER}"
 )
 
 
@@ -125,11 +125,11 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 
     Attributes:
         files: documents with mentions; - for input.
-        pack: of the linker, where it is not found by itself; may be repeated.
-        ontology: give the same concepts in another vocabulary of the pack.
-        keep_links: link only mentions without links; by default, links that mentions have are replaced.
-        why: explain every decision, in place of writing documents.
-        json_lines: with --why: one JSON object a mention.
+        pack: pack of the linker, if it is not found automatically; may be repeated.
+        ontology: give the same concepts in this vocabulary of the pack.
+        keep_links: link only mentions without links; by default, existing links are replaced.
+        why: explain every decision instead of writing documents.
+        json_lines: with --why: one JSON object for each mention.
         candidates: with --why; default: 5.
         output: a file; default: standard output.
     """

@@ -241,16 +241,17 @@ class Fit(Overwrite, Reading):
     In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
 
     Attributes:
-        packs: a folder that fascicle index build wrote, or the name of a shipped pack; of several, a mention is linked
-            by the first that has its type and a concept for it.
-        corpus: documents with links; without them, links stand in the order of tiers and have no probability.
-        small: some kB: without the index by which names with slips are found, and without names from the corpus.
-        index_of: another linker of the same packs, whose indexes are taken.
-        dense: find names in other words by vectors of this encoder, which goes along: a Hugging Face name, a folder, or
-            package:NAME/FOLDER.
+        packs: a folder of fascicle index build, or the name of a shipped pack; if there are several, the first with the
+            type and a concept for a mention links it.
+        corpus: documents with links; without them, candidates are ordered by fixed weights, and links have no
+            probability.
+        small: make a linker of some kB, without the index that finds misspelt names, and without names from the corpus.
+        index_of: another linker of the same packs, whose indexes are reused.
+        dense: find names in other words by vectors of this encoder, which is copied into the linker: a Hugging Face
+            name, a folder, or package:NAME/FOLDER.
         dense_types: types whose names get vectors; all by default.
         output: the folder to write.
-        json: print what the linker says of itself as JSON.
+        json: print the description of the linker as JSON.
     """
 
     packs: list[str] = option("PACK +", reads)

@@ -65,8 +65,10 @@ def add_command(commands: argparse._SubParsersAction[Parser], name: str, *, help
     parser = commands.add_parser(name, help=help_text, description=help_text)
     parser.set_defaults(parser=parser)
     everywhere = parser.add_argument_group("everywhere")
-    everywhere.add_argument("--verbose", action="store_true", help="say more on standard error")
-    everywhere.add_argument("--quiet", action="store_true", help="say nothing on standard error if all goes well")
+    everywhere.add_argument("--verbose", action="store_true", help="print more messages on standard error")
+    everywhere.add_argument(
+        "--quiet", action="store_true", help="print no messages on standard error if nothing goes wrong"
+    )
     everywhere.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
 

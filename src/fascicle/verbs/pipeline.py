@@ -72,12 +72,12 @@ class Show:
 
 
 class Check(Show):
-    """Open a pipeline, and try its rules and its known answers, without reading texts.
+    """Open a pipeline, and test its rules and its known answers, without reading texts.
 
     In Python: ``fascicle.verbs.pipeline.check("pipeline.toml")``
 
     Attributes:
-        json: print the steps with what decides their mentions as JSON.
+        json: print the steps, and everything that decides their mentions, as JSON.
     """
 
     json: bool = option("--json")

@@ -115,7 +115,7 @@ def plot(
         files: run folders, or a file, as the kind requires.
         output: the picture; its suffix is one of ``reports.plots.canvas.SUFFIXES``.
         systems: of a report, only these; a heat map takes the first for its baseline.
-        title: over the picture.
+        title: title above the picture.
         overwrite: replace an existing picture.
 
     Returns:
@@ -157,9 +157,9 @@ class Options(Overwrite):
     In Python: ``fascicle.verbs.plot.plot("learning", "runs/mine", "learning.svg")``
 
     Attributes:
-        files: run folders, or a file, as the kind asks for.
-        title: over the picture.
-        system: of a report, only this system; may be repeated, and a heat map takes the first for its baseline.
+        files: run folders, or a file, depending on the kind.
+        title: title above the picture.
+        system: only this system of a report; may be repeated; the first is the baseline of a heat map.
     """
 
     epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())

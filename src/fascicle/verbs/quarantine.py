@@ -30,7 +30,7 @@ class Ls:
 
 
 class Show:
-    """Print all that is known of one document in quarantine.
+    """Print the whole record of one document in quarantine.
 
     In Python: ``fascicle.verbs.tasks.run.shown("annotated", "a")``
 
@@ -44,14 +44,14 @@ class Show:
 
 
 class Retry(Declared):
-    """Try documents in quarantine again, e.g. with a corrected step.
+    """Try documents in quarantine again, for example with a corrected step.
 
     In Python: ``fascicle.verbs.tasks.run.retry("annotated")``
 
     Attributes:
         folder: of a run.
         name: only this one; may be repeated.
-        pipeline: in place of the pipeline of the run.
+        pipeline: a pipeline that replaces that of the run.
         json: print the account as JSON.
     """
 

@@ -32,15 +32,16 @@ class Options(Strict, Reading):
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
 
     Attributes:
-        files: texts, folders of *.txt, corpora; no standard input.
-        pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as by annotate.
-        also: names beside a model, see annotate.
+        files: texts, folders of *.txt, corpora; not standard input.
+        pipeline: a pipeline.toml, a folder with one, or a model, whose mentions are linked as in annotate.
+        also: your own names, added to a model; see annotate.
         output: the folder of the run.
         workers: processes; default: 1.
-        ray: workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: what Ray finds.
-        resume: go on with the same run after an interruption; without anything to go on with, begin anew.
-        update: the inputs follow each other in time, and each document counts in its latest state; a run that has the
-            first of them goes on with the others.
+        ray: start workers on the machines of a Ray cluster: HOST:PORT, auto or local; default: the cluster that Ray
+            finds.
+        resume: resume the same run after an interruption; if there is nothing to resume, start from the beginning.
+        update: inputs are in order of time, and only the latest state of each document counts; a run that has the first
+            inputs continues with the others.
         format: of the parts; default: jsonl.
         json: print the account as JSON.
     """

@@ -127,7 +127,7 @@ def _all_tokens(token_file: str, tokens_file: str) -> tuple[str, tuple[NamedToke
 
 
 _DEFAULTS: Final = ServeSettings()
-_QUEUE: Final = f"characters of text that may wait; default: {_DEFAULTS.queue:,}"
+_QUEUE: Final = f"highest number of characters of waiting texts; default: {_DEFAULTS.queue:,}"
 
 
 class Options:
@@ -136,22 +136,23 @@ class Options:
     In Python: ``fascicle.verbs.serve.app("pipeline.toml")``
 
     Attributes:
-        files: pipelines, models, packs; NAME=PATH gives one a name.
+        files: pipelines, models, packs; NAME=PATH sets a name.
         demo: serve the shipped model and vocabularies, with examples.
-        host: to listen at; default: 127.0.0.1.
-        port: 0 for any that is free; default: 8080.
-        workers: processes of each; default: 1.
-        also: names beside the models, see annotate.
+        host: address to listen at; default: 127.0.0.1.
+        port: 0 for any free port; default: 8080.
+        workers: worker processes of each pipeline; default: 1.
+        also: your own names, added to the models; see annotate.
         link: no links.
-        token_file: with the token; default: $FASCICLE_TOKEN, or none.
-        tokens_file: of named tokens with roles, as fascicle tokens makes it.
-        rate: requests in a minute with one token at most; default: any number.
-        jobs: keeps jobs, so that the next service goes on with them.
-        origin: of pages that may use it.
-        curation: keep decisions of curators in this file (SQLite).
-        project: of several curators, each with a version of every document; needs --curation and --tokens.
-        page: without the page.
-        open_page: give the files of the page without the token.
+        token_file: file with the token; default: $FASCICLE_TOKEN, or none.
+        tokens_file: file of named tokens with roles, made by fascicle tokens.
+        rate: highest number of requests a minute for each token; default: no limit.
+        jobs: folder for jobs, so that a restarted service continues them.
+        origin: origin of pages that may use the service.
+        curation: save decisions of curators in this file (SQLite).
+        project: settings of a project of several curators, each with a separate version of every document; needs
+            --curation and --tokens.
+        page: do not serve the page.
+        open_page: serve the files of the page without a token.
     """
 
     files: list[str] = option("PIPELINE *", reads)

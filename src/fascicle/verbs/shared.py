@@ -43,13 +43,14 @@ class ReadingDetails(Declared):
     """Options for readers of column files and JSON records.
 
     Attributes:
-        encoding: of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names it).
-        documents: what a document of a column file is; default: auto.
+        encoding: encoding of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names
+            it).
+        documents: what counts as a document in a column file; default: auto.
         columns: columns of a column file, from 0: token, then tags (0,3).
         shape: shape of JSON records; default: auto.
-        field: a part of the shape and its field in these records (text=body, type=label); may be repeated.
-        labels: names of tags that are numbers, in order, or the file dataset_info.json that lists them.
-        bare_tags: tags are types without B- and I- (person, O).
+        field: another name for a field of the records (text=body, type=label); may be repeated.
+        labels: names of numeric tags, in order, or the file dataset_info.json that lists them.
+        bare_tags: tags are types without the prefixes B- and I- (person, O).
         where: only these JSON records; may be repeated.
     """
 
@@ -68,7 +69,7 @@ class Reading(ReadingDetails):
     """Options for reading files.
 
     Attributes:
-        input_format: default: auto; the names of plug-ins are taken too.
+        input_format: default: auto; names of plug-ins are also allowed.
     """
 
     group = "reading"
@@ -79,7 +80,7 @@ class ReadingAs(ReadingDetails):
     """Options for reading, for commands that write no documents; the format is that of the input.
 
     Attributes:
-        input_format: default: auto; the names of plug-ins are taken too.
+        input_format: default: auto; names of plug-ins are also allowed.
     """
 
     group = "reading"
@@ -104,8 +105,8 @@ class StrictWriting(Declared):
     """Options of commands that write documents.
 
     Attributes:
-        strict: refuse (exit code 2) to write a document if the format would lose a part of it; exit with 3 if reading
-            lost anything.
+        strict: stop with exit code 2 if the output format would lose a part of a document; end with exit code 3 if
+            anything was lost in reading.
     """
 
     strict: bool = option("--strict")
@@ -113,7 +114,7 @@ class StrictWriting(Declared):
         "--allow-loss NAME,NAME,...",
         _losses,
         default=frozenset(),
-        help=f"with --strict: losses that are accepted, of {', '.join(LOSSES)}",
+        help=f"with --strict: losses that are permitted; any of {', '.join(LOSSES)}",
     )
 
 
@@ -131,21 +132,23 @@ def output_format(default: str) -> Any:
 ENDS: Final[Any] = option(
     "--ends",
     choices=get_args(Ends),
-    help="of a model with a decision of documents: bare cuts what only some guidelines count to a name, such as "
-    '" gene" and " cells"; corpus leaves it; default: what suited each type on development texts',
+    help="for a model with a decision for documents: bare removes words that only some guidelines include in "
+    'a name, such as " gene" and " cells"; corpus keeps them; default: the better choice for each type '
+    "on development texts",
 )
 CASE: Final[Any] = option(
     "--case",
     choices=get_args(Case),
     default="auto",
-    help="in which capitals a name of a dictionary is found: auto: in any, but short names in capitals, such as REST, "
-    "only as they are written; exact: all as they are written; any: all in any capitals; default: auto",
+    help="how upper and lower case are compared for names of a dictionary: auto: ignored, except for short "
+    "names in capitals, such as REST; exact: compared for all names; any: ignored for all names; "
+    "default: auto",
 )
 ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",
-    help="score this type of the gold alone, which the systems call NAME; other types count on neither side; may be "
-    "repeated; default: all types",
+    help="score only this type of the gold; NAME is its name in the predictions; other types do not count; "
+    "may be repeated; default: all types",
 )
 
 
@@ -258,6 +261,6 @@ def predicting_of(args: Any) -> WriteRequest:
     path = args.output or STDOUT
     name = getattr(args, "format", None) or (format_of_output(path) if suffix(path) else "predictions")
     if name not in _PREDICTING:
-        raise UsageError(f"{path} is no name of a prediction file; name it .tsv, .csv or .jsonl")
+        raise UsageError(f"{path} is not a name of a prediction file; name it .tsv, .csv or .jsonl")
     strictness = _strictness_of(args, whole="predictions") if "allow_loss" in args else LENIENT
     return WriteRequest(path=path, format=_PREDICTING[name], overwrite=args.overwrite, strictness=strictness)

@@ -30,10 +30,10 @@ class SystemOptions(ReadingDetails):
     """Options for the systems of a file, and for its reading.
 
     Attributes:
-        source: of files with mentions of several sources: take this one; give it once for each.
+        source: for files with mentions of several sources: use this source; give it once for each.
         map: other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; the new name
             "" leaves a type out.
-        distinct_types: types with other names are other types, however similar the names are.
+        distinct_types: types with similar names are different types.
         input_format: default: auto.
     """
 
@@ -91,7 +91,7 @@ class Columns:
 
     Attributes:
         gold_column: GOLD is a column file with gold and predicted tags: the column of the gold tags, from 0; the word
-            is in column 0, or where --columns says.
+            is in column 0, or in that of --columns.
         pred_column: the column of predicted tags in such a file; once for each system.
     """
 

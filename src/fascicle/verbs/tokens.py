@@ -12,7 +12,7 @@ from fascicle.verbs.options import called, fills, option, reads
 
 
 class Withdraw:
-    """Withdraw the token of somebody; a service forgets it when it gets SIGHUP.
+    """Withdraw the token of somebody; a running service refuses it after SIGHUP.
 
     In Python: ``fascicle.serving.tokens.withdraw_token("tokens.json", "Ada")``
 
@@ -40,7 +40,7 @@ class Add(Withdraw):
 
 
 class Ls:
-    """List who has a token: name, role, when it was made.
+    """List the owners of tokens, with name, role and date.
 
     In Python: ``fascicle.serving.tokens.read_tokens("tokens.json")``
 

@@ -153,9 +153,9 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
         model: a model folder: RUN/model.
         files: the texts: files, folders, zips.
         output: a prediction file: .tsv, .csv, else JSON Lines.
-        spans: predictions whose spans are typed; without them, spans are tried one by one.
+        spans: predictions whose spans get types; without them, the model tries all spans.
         pred_format: of PRED.
-        source: whose mentions of PRED, if there are several.
+        source: source of the mentions of PRED, if there are several.
     """
 
     model: str = option("MODEL", reads)
@@ -167,7 +167,7 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
 
 
 class Score(shared.ReadingDetails):
-    """Typing accuracy on given mentions, beside two baselines.
+    """Compute the typing accuracy on given mentions, of the model and of two baselines.
 
     In Python: ``fascicle.verbs.typer._score_types("runs/typer", "gold.tsv", "train.tsv")``
 

@@ -35,17 +35,17 @@ class Options(Overwrite, Strict, ReadingAs):
 
     Attributes:
         files: files, folders, zips: only the training part, unless the vectors may know the words of dev and test.
-        output: the vectors as text; .gz packs them.
+        output: the vectors as text; .gz compresses them.
         all_parts: also read dev and test of a folder or zip with parts.
         dimension: default: 300.
         window: words to each side; default: 15.
-        least: least count of a word; default: 1.
-        words: the N most frequent; default: 0, all.
+        least: lowest count of a word; default: 1.
+        words: only the N most frequent words; default: 0, all.
         passes: over the counts; default: 30.
         x_max: count of full weight; default: 100, as published.
         seed: default: 1.
         lowercase: lower-case the text.
-        segmenter: of text without words; default: rules@1.
+        segmenter: segmenter for text without words; default: rules@1.
     """
 
     files: list[str] = option("CORPUS *", reads)

@@ -370,7 +370,7 @@ def test_what_is_no_number_is_refused_only_where_units_are() -> None:
     emissions[0, 3:] = np.nan
     decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
     emissions[0, 2, 1] = np.nan
-    with pytest.raises(ModelError, match="emissions that are no numbers"):
+    with pytest.raises(ModelError, match="emissions that are not numbers"):
         decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
     starts = np.full((1, 3, 3), np.nan)
     with pytest.raises(ModelError, match=r"does not score spans as its model\.json says"):

@@ -121,7 +121,7 @@ def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
 def test_a_pattern_that_is_none_is_refused(tmp_path: Path, pattern: str) -> None:
     path = tmp_path / "sources.toml"
     path.write_text(f'name = "p"\n[sources.a]\npath = "x"\nreader = "pairs"\nwithout = ["{pattern}"]\n')
-    with pytest.raises(RecipeError, match="no regular expression"):
+    with pytest.raises(RecipeError, match="not a regular expression"):
         read_pack_settings(path)
 
 

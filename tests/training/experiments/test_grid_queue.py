@@ -172,7 +172,7 @@ def test_a_damaged_run_folder_stops_no_other_run(
     (folder / file).write_text(content, encoding="utf-8")
     found = look()
     assert found["toy-softmax-s1"].state == "unable"
-    assert f"{file} is no JSON" in found["toy-softmax-s1"].problem
+    assert f"{file} is not JSON" in found["toy-softmax-s1"].problem
     assert {p.state for name, p in found.items() if name != "toy-softmax-s1"} == {"new"}
 
 
@@ -320,7 +320,7 @@ def test_jobs_run_at_the_same_time(task_of: TaskOf) -> None:
 def test_a_full_disk_stops_the_grid(task_of: TaskOf, tmp_path: Path) -> None:
     tasks = [task_of("hangs"), task_of("full"), task_of("good")]
     with pytest.raises(
-        OutputError, match="x cannot be written; the disk is full, so the grid stops at full: make room"
+        OutputError, match="x cannot be written; the disk is full, so the grid stops at full: free some space"
     ):
         list(run_tasks(tasks, jobs=2))
     assert not is_alive(int((tmp_path / "hangs.pid").read_text(encoding="ascii")))

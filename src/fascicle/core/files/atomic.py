@@ -86,7 +86,7 @@ def _described(path: str | os.PathLike[str], number: int) -> Iterator[BinaryIO]:
     try:
         copied = os.dup(number)
     except OSError as error:
-        raise OutputError(f"{path} is no open descriptor ({error.strerror}); give a file", file=str(path)) from None
+        raise OutputError(f"{path} is not an open descriptor ({error.strerror}); give a file", file=str(path)) from None
     with os.fdopen(copied, "wb") as stream:
         yield stream
 

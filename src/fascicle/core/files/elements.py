@@ -327,4 +327,4 @@ class JsonParts:
         return bool(data)
 
     def _broken(self, what: str) -> FormatError:
-        return FormatError(f"the file is no JSON of this form: {what}; fetch it again", at=self._where)
+        return FormatError(f"the file is not JSON of this form: {what}; fetch it again", at=self._where)

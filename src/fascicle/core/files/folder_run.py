@@ -82,8 +82,8 @@ class OutputFiles:
             if file.name.lower() in there:
                 if was_interrupted and not self.overwrite:
                     raise OutputError(
-                        f"{file} exists already, made by a run that was interrupted; go on with resume=True, or begin "
-                        "anew with overwrite=True",
+                        f"{file} exists already, made by a run that was interrupted; continue with resume=True, or "
+                        "start again with overwrite=True",
                         file=str(file),
                         code="exists",
                     )

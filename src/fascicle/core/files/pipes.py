@@ -72,7 +72,7 @@ def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
         plain = path.open("rb")
         if _is_endless(plain):
             plain.close()
-            raise InputError(f"{path} is a device, which may never end; give a file or a pipe", file=str(path))
+            raise InputError(f"{path} is a device, which may not end; give a file or a pipe", file=str(path))
         return plain
     found: list[BinaryIO | OSError] = []
 

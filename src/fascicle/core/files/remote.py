@@ -178,7 +178,7 @@ def _system_of(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise UsageError(f"{url} needs another package: {error}") from None
     except ValueError as error:
-        raise UsageError(f"{url} is no URL that can be used ({error}); give s3://, gs:// or another one") from None
+        raise UsageError(f"{url} is not a URL that can be used ({error}); give s3://, gs:// or another one") from None
     except Exception as error:  # from a client that connects at once
         message = f"{url} cannot be reached ({type(error).__name__}: {error}); check it, or give a path of this machine"
         raise InputError(message, file=url) from error

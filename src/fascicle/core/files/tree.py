@@ -242,7 +242,7 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
         if inner not in members:
             raise _not_inside(place, inner, members)
         if suffix_of(inner) not in suffixes:
-            message = f"{path} is no {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
+            message = f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
             raise FormatError(message, file=path)
         beside = PurePosixPath(inner)
         start = "" if str(beside.parent) == "." else f"{beside.parent}/"
@@ -329,7 +329,9 @@ def _is_zip(place: Path) -> bool:
 def _no_tree(place: Path, suffixes: Collection[str]) -> InputError:
     if not place.stat().st_size:
         return InputError(f"{place} is empty: it holds no document; give a folder or a .zip", code="empty")
-    return FormatError(f"{place} is no zip, and no {' or '.join(suffixes)} file; give a folder, a .zip, or such a file")
+    return FormatError(
+        f"{place} is neither a zip nor a {' or '.join(suffixes)} file; give a folder, a .zip, or such a file"
+    )
 
 
 def _not_inside(place: Path, inner: str, members: Collection[str]) -> InputError:

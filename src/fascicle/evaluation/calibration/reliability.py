@@ -284,7 +284,7 @@ def threshold_for(curve: Curve, *, precision: float | None = None, recall: float
         InputError: no threshold reaches it, or there is no gold mention.
     """
     if (precision is None) == (recall is None):
-        raise UsageError("a threshold is for a wanted precision or a wanted recall; give one of them")
+        raise UsageError("a threshold needs a target precision or a target recall; give one of them")
     name, wanted = ("precision", precision) if precision is not None else ("recall", recall)
     if wanted is None or not 0.0 < wanted <= 1.0:
         raise UsageError(f"a {name} of {wanted} was asked for; give a number above 0, up to 1")
@@ -325,6 +325,6 @@ def _check(scores: Floats, right: Bools) -> None:
     wrong = scores[~((scores >= 0.0) & (scores <= 1.0))]
     if len(wrong):
         raise InputError(
-            f"{len(wrong):,} of {len(scores):,} scores are no probabilities, the first is {wrong[0]:g}; "
+            f"{len(wrong):,} of {len(scores):,} scores are not probabilities, the first is {wrong[0]:g}; "
             "give scores from 0 to 1"
         )

@@ -257,8 +257,8 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
     found = read_predictions(request, events=events)
     if found.formats == {"plain"} and any(found.lengths.values()):
         raise InputError(
-            f"{found.path} is plain text, which holds no mentions to score; give predictions in a format that does, "
-            "such as jsonl, conll, brat, tsv or predictions"
+            f"{found.path} is plain text without mentions; give predictions in a format with mentions, such as "
+            "jsonl, conll, brat, tsv or predictions"
         )
     return found.of_one_system(request.source)
 

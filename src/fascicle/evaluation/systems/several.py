@@ -281,9 +281,7 @@ def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]
         return
     chosen = dict.fromkeys(source for name in wanted for source in sources if name in _source_names(names, source))
     if not chosen:
-        raise UsageError(
-            f"{file.path} holds mentions of {', '.join(sources)}; say which are to be taken, each with source=NAME"
-        )
+        raise UsageError(f"{file.path} holds mentions of {', '.join(sources)}; choose sources, each with source=NAME")
     for source in chosen:
         own = _source_names(names, source)
         system = file.of(source).system(own[0])

@@ -177,7 +177,8 @@ def set_of(types: Iterable[int]) -> int:
     listed = list(types)
     if max(listed, default=0) >= _MOST:
         raise RecipeError(
-            f"only the first {_MOST} types of a model can be left out of this loss; use fewer, or multilabel"
+            f"only the first {_MOST} types of a model can be left out of this loss; use fewer types, or the family "
+            "multilabel"
         )
     return SETS - sum(1 << kind for kind in listed)
 

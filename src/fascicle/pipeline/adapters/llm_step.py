@@ -105,7 +105,7 @@ class LlmStep(Adapter):
         self.types = tuple(settings.types)
         self._cache = Path(folder, settings.cache).expanduser() if settings.cache else None
         if self._cache is not None and self._cache.exists() and not self._cache.is_dir():
-            raise RecipeError(f"the cache {self._cache} is no folder; name a folder, or one that can be made")
+            raise RecipeError(f"the cache {self._cache} is not a folder; name a folder, or one that can be made")
         asked = [settings.model, settings.types, settings.instructions, settings.characters, settings.schema]
         self.fingerprint = hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
         self._calls, self._tokens = 0, 0

@@ -225,7 +225,7 @@ class RunFolder:
                 ) from None
             except (OSError, msgspec.MsgspecError, ValueError) as error:
                 raise OutputError(
-                    f"{self.place.at(name)} is damaged ({error}); begin anew in another folder", code="damaged"
+                    f"{self.place.at(name)} is damaged ({error}); start again in another folder", code="damaged"
                 ) from None
             yield found
 
@@ -246,7 +246,7 @@ def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str
     if other:
         told = " and ".join(f"another {name}" for name in other)
         raise OutputError(
-            f"{folder} is of a run with {told}, so it cannot go on; give what was given then{advice}, or "
+            f"{folder} is of a run with {told}, so it cannot continue; give what was given then{advice}, or "
             "another folder",
             file=folder,
         )

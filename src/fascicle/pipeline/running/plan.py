@@ -277,8 +277,8 @@ def extended(
     """
     if latest and any(shard.renamed for shard in manifest.shards):
         raise UsageError(
-            f"{folder.name} is of a run in which ids were there twice, and got other ids; which of them an update "
-            "means is not known, so begin anew with update=True in another folder"
+            f"{folder.name} is of a run with duplicate ids, which got other ids; an update cannot know which of "
+            "them is meant, so start again with update=True in another folder"
         )
     with folder.place.written(HISTORY.format(manifest.plans)) as stream:
         shards, unread = plan(

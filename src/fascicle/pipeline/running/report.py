@@ -150,7 +150,7 @@ def plan_retry(
     found = current(folder, manifest)
     for identifier in only:
         if identifier not in found or found[identifier].document == NOTHING:
-            raise UsageError(f"{identifier!r} is no document in quarantine, so it cannot be tried again; see ls")
+            raise UsageError(f"{identifier!r} is not a document in quarantine, so it cannot be tried again; see ls")
     chosen = [one for name, one in found.items() if not only or name in only]
     documents = [document for one in chosen if (document := one.restored()) is not None]
     if not documents:

@@ -301,7 +301,7 @@ def open_worker(open_pipeline: OpenPipeline, folder: str, manifest: str, mark: s
         pipeline.close()
         raise InputError(
             f"the pipeline was changed while {folder} was made: it has another {other[0]} now; put back what was there "
-            "and go on, or begin anew in another folder"
+            "and continue, or start again in another folder"
         )
     return ShardWorker(pipeline, found, place)
 
@@ -319,7 +319,7 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     totals = totals_of(folder, manifest, accounted(folder, manifest, folder.unchanged(folder.done(manifest.shards))))
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
-            f"{folder.name}: {totals.documents:,} documents came in, {totals.done:,} are done and "
+            f"{folder.name}: {totals.documents:,} documents were read, but {totals.done:,} are done and "
             f"{totals.quarantined:,} in quarantine"
         )
     write_report(folder, totals)
@@ -344,7 +344,7 @@ def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> It
     if left:
         raise UnfinishedError(
             f"{folder.name}: {len(left):,} of {len(manifest.shards):,} shards are not done, such as "
-            f"{next(iter(left))}; go on with resume=True"
+            f"{next(iter(left))}; continue with resume=True"
         )
 
 

@@ -342,7 +342,7 @@ class ShardReader:
             why = f" ({self._error})" if self._error else ""
             raise InputError(
                 f"the documents of shard {shard.name} ({names}) have changed since the run began{why}; put them back, "
-                "or begin anew in another folder"
+                "or start again in another folder"
             )
         return shard.kept(documents)
 

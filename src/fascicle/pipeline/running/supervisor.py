@@ -63,7 +63,7 @@ class _Task:
             if self.blameless >= _BLAMELESS:
                 raise WorkersError(
                     f"{self.blameless} workers ended ({ended.reason}) at shard {self.shard.name} while they read or "
-                    "wrote; look at its inputs, at the disk, and at limits.memory"
+                    "wrote; check its inputs, the disk, and limits.memory"
                 )
             return
         for place in at.places:

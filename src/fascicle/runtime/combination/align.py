@@ -261,8 +261,7 @@ def _check_offsets(systems: Sequence[System]) -> None:
             if beyond is not None:
                 raise InputError(
                     f"{system.name}: in document {identifier!r}, which has {counted(length or 0, 'character')}, a "
-                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in code points into this "
-                    "text"
+                    f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
                 )
 
 

@@ -121,7 +121,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
             raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: likeness(*pair)))}")
         if agree:
             raise InputError(
-                f"{sentence} (they have {_listed(others)}), so nothing of it can be agreed upon; rename "
+                f"{sentence} (they have {_listed(others)}), so none of its mentions can agree with others; rename "
                 "types with map=FILE, or leave it out"
             )
         said.append(sentence)

@@ -288,7 +288,7 @@ def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
     """
     rows = [tables["emissions"][row, :count] for row, count in enumerate(counts.tolist())]
     if any(np.isnan(row).any() for row in rows):
-        raise ModelError(f"the network gives emissions that are no numbers; {_AGAIN}")
+        raise ModelError(f"the network gives emissions that are not numbers; {_AGAIN}")
     return rows
 
 

@@ -323,7 +323,7 @@ def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
     found = kinds.get(type(head))
     if found is None:
         known = ", ".join(sorted(str(kind.__struct_config__.tag) for kind in kinds))
-        raise ModelError(f"the family {head.family!r} has no record of its kind in this release; it knows {known}")
+        raise ModelError(f"the family {head.family!r} is not known in this release; known families are {known}")
     return found
 
 

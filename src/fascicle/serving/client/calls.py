@@ -183,14 +183,14 @@ def decoded(content: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"this is no answer of a service of Fascicle ({error}); look at the address") from None
+        raise ServiceError(f"this answer is not from a Fascicle service ({error}); check the address") from None
 
 
 def error_of(status: int, content: bytes) -> ServiceError:
     """Makes the error for a failed response."""
     problem = _problem_of(content)
     if problem is None:
-        return ServiceError(f"the service answered with the status {status}; look at its address", status=status)
+        return ServiceError(f"the service answered with the status {status}; check its address", status=status)
     return ServiceError(problem.detail, status=status, code=problem.code)
 
 

@@ -189,9 +189,9 @@ def settings_of(url: str, token: str, settings: ClientSettings | None) -> Client
     check_argument(token, str, name="token", means="a str")
     check_optional(settings, ClientSettings, name="settings", means="ClientSettings")
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"url={url!r} is no address of a service; give one such as 'http://127.0.0.1:8080'")
+        raise UsageError(f"url={url!r} is not an address of a service; give one such as 'http://127.0.0.1:8080'")
     if not token.isascii() or not token.isprintable():
-        raise UsageError("the token has characters that no header can hold; give that of the service")
+        raise UsageError("the token has characters that an HTTP header cannot contain; give the token of the service")
     return settings or ClientSettings()
 
 
@@ -204,7 +204,7 @@ def _headers_of(token: str) -> Mapping[str, str]:
 def lost(error: httpx2.TransportError) -> ServiceError:
     """Makes the error for a connection that failed."""
     told = str(error) or type(error).__name__
-    return ServiceError(f"the service does not answer ({told}); look at its address, and whether it runs")
+    return ServiceError(f"the service does not answer ({told}); check its address, and that it runs")
 
 
 class AsyncClient:

@@ -188,7 +188,7 @@ def key_of(item: str) -> MentionKey | str:
         return _KEY.decode(item)
     except msgspec.MsgspecError:
         raise ValueError(
-            f"{item[:100]!r} is no item; give the key of a mention as [source, type, spans], or a name with {ADDED}"
+            f"{item[:100]!r} is not valid; give the key of a mention as [source, type, spans], or a name with {ADDED}"
         ) from None
 
 

@@ -84,7 +84,7 @@ def whole(kept: Kept, new: GivenStep) -> Kept:
         ValueError: the step is about a version.
     """
     if new.version is not None:
-        raise ValueError("a document has versions in a project alone; leave version out")
+        raise ValueError("a document has versions only in a project; leave version out")
     return kept
 
 
@@ -274,7 +274,7 @@ class Store:
             document, steps = view(kept, new)
             last = steps[-1].number if steps else 0
             if last != new.after:
-                raise ConflictError("others have decided about this document meanwhile; look at it again")
+                raise ConflictError("others have decided about this document in the meantime; look at it again")
             step = _step(StepRow(last + 1, 0, new.id, new.who, _now(), content))
             check(document, steps, step)
             (place,) = connection.execute("SELECT place FROM documents WHERE id = ?", (new.document,)).fetchone()

@@ -158,7 +158,9 @@ def export(
     settings = None if project is None else read_project(project)
     known = () if settings is None else settings.curators
     if version not in (REVIEWED, *known):
-        raise UsageError(f"{version!r} is no curator of a project; there are {', '.join(known) or 'none without one'}")
+        raise UsageError(
+            f"{version!r} is not a curator of a project; there are {', '.join(known) or 'none without one'}"
+        )
     found: list[Decided] = []
     with _read(path) as connection:
         if settings is None and rows.has_versions(connection):

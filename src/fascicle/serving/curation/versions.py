@@ -170,7 +170,7 @@ class Versions:
         else:
             self.check_seen(who, name)
             if not who.may("reviewer") or (name != REVIEWED and new.finished is not False):
-                raise ProblemError(403, "reviewers alone decide what is reviewed, and open versions of others again")
+                raise ProblemError(403, "only reviewers can review, and open versions of others again")
         return self.shown(name)
 
 

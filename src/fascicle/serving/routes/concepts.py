@@ -31,7 +31,7 @@ async def concept(request: Request, service: Service) -> Response:
     check_names(request, ("pipeline",))
     curie = request.path_params["curie"]
     if not is_curie(curie):
-        raise ProblemError(422, f"{curie[:100]!r} is no CURIE; give prefix:local, such as MESH:D003920")
+        raise ProblemError(422, f"{curie[:100]!r} is not a CURIE; give prefix:local, such as MESH:D003920")
     pool = service.pool(request.query_params.get("pipeline", ""))
     found = await _asked(service, pool, Task(order=Look(curie=curie)))
     assert isinstance(found, Looked)

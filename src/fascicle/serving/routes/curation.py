@@ -228,7 +228,7 @@ def _check_curator(request: Request, given: str) -> None:
     """
     name = request.state.who.name
     if name and given != name:
-        raise ProblemError(403, f"this token is that of {name!r}; decisions are saved under this name alone")
+        raise ProblemError(403, f"this token is that of {name!r}; decisions are saved only under this name")
 
 
 def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str | None = None) -> dict[str, Any]:

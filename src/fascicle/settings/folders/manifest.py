@@ -144,7 +144,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
         if self.types_graph and self.runtime != "onnx":
-            raise ValueError("types_graph is of exports alone")
+            raise ValueError("only exports have types_graph")
         check_apart(self.decision.apart or (), self.types)
         if self.decision.nothing_by_type and len(self.decision.nothing_by_type) != len(self.types):
             raise ValueError(f"nothing_by_type needs {len(self.types)} numbers, one for each type")

@@ -267,7 +267,9 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
     for name, table in given.items():
         place = f"parts.{name}"
         if not isinstance(table, Mapping):
-            raise RecipeError(f"{place} = {table!r} is no table; begin it with a line [{place}]", at=origin, key=place)
+            raise RecipeError(
+                f"{place} = {table!r} is not a table; begin it with a line [{place}]", at=origin, key=place
+            )
         found[name] = strict.converted(table, PartSettings, origin=origin, place=place)
     return {"parts": found}
 

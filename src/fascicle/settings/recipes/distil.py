@@ -55,7 +55,7 @@ class SizeSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses heads of unequal size."""
         if self.hidden % self.heads:
-            raise ValueError(f"hidden = {self.hidden} is no multiple of heads = {self.heads}: change one of them")
+            raise ValueError(f"hidden = {self.hidden} is not a multiple of heads = {self.heads}: change one of them")
 
 
 class StudentSettings(Settings, frozen=True, kw_only=True):

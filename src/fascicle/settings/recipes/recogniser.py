@@ -371,4 +371,4 @@ def _check_bundle(head: AnyHead, bundle: BundleSettings) -> None:
     if second == own:
         raise ValueError(f'both heads of the bundle are called "{own}": give the second another with bundle.name')
     if bundle.answer not in ("", own, second):
-        raise ValueError(f'bundle.answer = "{bundle.answer}" is no head of the bundle: choose "{own}" or "{second}"')
+        raise ValueError(f'bundle.answer = "{bundle.answer}" is not a head of the bundle: choose "{own}" or "{second}"')

@@ -188,7 +188,7 @@ class _Building:
         self._spill()
         concepts = self._concepts.close(self._counts)
         if not concepts:
-            raise InputError("the sources give no concept with a name; look at their readers and filters")
+            raise InputError("the sources give no concept with a name; check their readers and filters")
         self._told("concepts", concepts)
         self._write_names(concepts)
         self._write_rules()

@@ -96,7 +96,7 @@ class _Reading:
                         yield from read(parts.text(), Place(self._settings.path, shown=shown))
         parts.close()
         if not there:
-            raise FormatError("the file is no OBO-Graph JSON, for it has no graphs", at=self._settings.path)
+            raise FormatError("the file is not OBO-Graph JSON, because it has no graphs", at=self._settings.path)
 
     def _of_node(self, raw: str, place: Place) -> Iterator[Draft]:
         node = _decoded(raw, _Node)

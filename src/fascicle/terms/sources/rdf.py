@@ -78,7 +78,7 @@ def _triples(path: str) -> Iterator[Any]:
         except (SyntaxError, ValueError) as error:
             shown = " ".join(str(error).split())
             raise FormatError(
-                f"the file breaks the rules of RDF ({shown}); correct it, or convert it anew", at=path
+                f"the file breaks the rules of RDF ({shown}); correct it, or convert it again", at=path
             ) from None
 
 

@@ -248,7 +248,7 @@ def check_source(settings: SourceSettings) -> SourceReader:
         for given in several:
             if curie(given) != given:
                 right = f"; write {curie(given)}" if curie(given) else ", such as MESH:D003920"
-                raise RecipeError(f"{name} = {given!r} is no CURIE{right}", key=name)
+                raise RecipeError(f"{name} = {given!r} is not a CURIE{right}", key=name)
     return reader
 
 

@@ -333,8 +333,8 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     lacking = sorted(set(teacher.types) - set(parts.types))
     if lacking and gold:
         raise RecipeError(
-            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so its gold would teach "
-            "that there is none: set prediction.gold = 0, or add a corpus that annotates it"
+            f"train has no mention of the type {lacking[0]!r}, which the teacher looks for, so the student would "
+            "learn from gold that there is none: set prediction.gold = 0, or add a corpus that annotates it"
         )
     strange = sorted(set(parts.types) - set(teacher.types))
     if strange:

@@ -229,6 +229,6 @@ def _objects(path: Path, texts: Iterable[bytes]) -> list[dict[str, Any]]:
         return [msgspec.json.decode(text, type=dict[str, Any]) for text in texts]
     except msgspec.MsgspecError:
         raise OutputError(
-            f"the run folder {path.parent} is damaged: {path.name} is no JSON; move the folder away, and the run is "
-            "trained anew"
+            f"the run folder {path.parent} is damaged: {path.name} is not JSON; move the folder away to train the "
+            "run again"
         ) from None

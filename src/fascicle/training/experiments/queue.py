@@ -205,8 +205,8 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     event = Failed(run=run, error=_why_it_died(ended.reason))
                 if isinstance(event, Failed) and event.disk_full:
                     raise OutputError(
-                        f"{event.error}; the disk is full, so the grid stops at {event.run}: make room and run the "
-                        "same command again, what is done is kept"
+                        f"{event.error}; the disk is full, so the grid stops at {event.run}: free some space and "
+                        "run the same command again; finished work is kept"
                     )
                 if isinstance(event, ENDS):
                     ends[event.run] = event

@@ -194,7 +194,7 @@ def check_result(results: Path, run: str) -> None:
     """
     told, predictions = files_of_result(results, run)
     if told.exists() and read_result(results, run).get("run") != run:
-        raise OutputError(f"{told} is no result of the run {run}; move it away, or give another -o")
+        raise OutputError(f"{told} is not a result of the run {run}; move it away, or give another -o")
     if predictions.exists() and not _is_predictions(predictions):
         raise OutputError(f"{predictions} holds no predictions of the run {run}; move it away, or give another -o")
 

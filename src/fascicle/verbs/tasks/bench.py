@@ -31,7 +31,7 @@ class BenchSettings:
 
     Attributes:
         tiers: only runs of these; empty for all.
-        only: only runs or recipes of such names, with ``*`` for anything; empty for all.
+        only: only runs or recipes with such names, with ``*`` for anything; empty for all.
         runs: the folder of the run folders; ``runs/GRIDNAME`` by default.
         results: the folder of the results; ``results/GRIDNAME`` beside ``grids/``, or beside the file, by default.
         jobs: runs at a time.
@@ -158,7 +158,7 @@ def _check_folder(results: Path) -> None:
     there = next((place for place in (results, *results.parents) if place.exists()), results)
     if not there.is_dir() or not os.access(there, os.W_OK):
         raise OutputError(
-            f"results cannot be written to {results}: {there} is no folder to write in; give another results=FOLDER"
+            f"results cannot be written to {results}: {there} is not a folder to write in; give another results=FOLDER"
         )
 
 

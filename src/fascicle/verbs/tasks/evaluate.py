@@ -234,8 +234,8 @@ def check_no_training_text(
     known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
     if known:
         raise InputError(
-            f"{path} holds {counted(len(known), 'text')} that taught {model}, the first is {known[0]!r}; leave "
-            f"{'it' if len(known) == 1 else 'them'} out, for nothing can be chosen on what was learnt",
+            f"{path} holds {counted(len(known), 'text')} on which {model} was trained, the first is {known[0]!r}; "
+            f"leave {'it' if len(known) == 1 else 'them'} out, because training texts cannot be used for choices",
             file=path,
         )
 

@@ -233,7 +233,7 @@ def _records(record: Path) -> dict[str, Fetched]:
     except FileNotFoundError:
         return {}
     except msgspec.MsgspecError as error:
-        raise FormatError(f"it is no record of fetched files ({error}); move it elsewhere", at=str(record)) from None
+        raise FormatError(f"it is not a record of fetched files ({error}); move it elsewhere", at=str(record)) from None
 
 
 def _part(path: Path, url: str, found: _Found, *, overwrite: bool) -> PartFile:
@@ -273,10 +273,10 @@ def _receive(url: str, found: _Found, stream: BinaryIO, part: PartFile, *, end: 
         finally:
             _save(held, stream, part)
         if time.monotonic() > end:
-            raise InputError(f"{_shown(url)} takes longer than is allowed; the same command goes on where it ended")
+            raise InputError(f"{_shown(url)} takes longer than the limit; run the same command again to continue")
     if not part.done or part.done["bytes"] != found.size:
         raise InputError(
-            f"the connection to {_shown(url)} was cut {_TRIES} times; the same command goes on where it ended"
+            f"the connection to {_shown(url)} was interrupted {_TRIES} times; run the same command again to continue"
         )
 
 
@@ -371,7 +371,7 @@ def _check(url: str, *, begun: str) -> None:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"{url[:200]!r} is no address ({error}); give one with https://") from None
+        raise UsageError(f"{url[:200]!r} is not an address ({error}); give one with https://") from None
     is_local = parts.scheme == "http" and {parts.hostname, urlsplit(begun).hostname} <= _LOCAL
     if parts.scheme != "https" and not is_local:
         raise UsageError(

@@ -172,7 +172,7 @@ class Gate:
         least = Decimal(number) if _NUMBER.fullmatch(number) else None
         if not name or figure not in _OF_LINKS or least is None or least > 100:
             raise UsageError(
-                f"{text!r} is no gate; give micro or the name of a type or vocabulary, a figure "
+                f"{text!r} is not a gate; give micro or the name of a type or vocabulary, a figure "
                 f"({', '.join(_OF_LINKS)}) and a percentage from 0 to 100, as in Disease.f1=80"
             )
         return cls(name=name, figure=figure, least=float(least / 100))

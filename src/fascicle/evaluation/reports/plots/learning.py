@@ -111,7 +111,7 @@ def read_run(folder: str) -> RunCurves:
     path = Path(folder)
     metrics, scores = path / METRICS, path / "scores.json"
     if not path.is_dir():
-        raise InputError(f"{folder} is no run folder; give the folder that fascicle train wrote", file=folder)
+        raise InputError(f"{folder} is not a run folder; give the folder that fascicle train wrote", file=folder)
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
             f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
