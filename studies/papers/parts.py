@@ -27,7 +27,8 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.document import Document, overlapping_mentions
+from fascicle.core.document import Document
+from fascicle.core.mention import overlapping_mentions
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats import read
 from studies.common import write_parts

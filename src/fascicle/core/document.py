@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.mention import GOLD as GOLD
-from fascicle.core.mention import Fragments, Span, check_ranges, fragments_overlap
+from fascicle.core.mention import Fragments, Span, check_ranges
 from fascicle.core.mention import Link as Link
 from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
@@ -337,22 +337,6 @@ def _refuse_surrogates(identifier: str, text: str) -> None:
             f"the text of document {identifier!r} has a lone surrogate (U+{ord(text[error.start]):04X}) at character "
             f"{error.start}, which Unicode text cannot carry; repair the source"
         ) from None
-
-
-def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
-    """Yields the pairs of mentions that share a character, each mention with its index.
-
-    Args:
-        mentions: mentions ordered by start, so that one pass over them is enough.
-    """
-    still_open: list[tuple[int, Mention]] = []
-    for number, mention in enumerate(mentions):
-        still_open = [pair for pair in still_open if pair[1].end > mention.start]
-        for before in still_open:
-            single = len(before[1].spans) == 1 and len(mention.spans) == 1
-            if single or fragments_overlap(before[1].spans, mention.spans):
-                yield before, (number, mention)
-        still_open.append((number, mention))
 
 
 STEP: Final = "linker"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -254,3 +254,19 @@ class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     type: str = ""
     arguments: tuple[tuple[str, MentionKey], ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
+
+
+def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
+    """Yields the pairs of mentions that share a character, each mention with its index.
+
+    Args:
+        mentions: mentions ordered by start, so that one pass over them is enough.
+    """
+    still_open: list[tuple[int, Mention]] = []
+    for number, mention in enumerate(mentions):
+        still_open = [pair for pair in still_open if pair[1].end > mention.start]
+        for before in still_open:
+            single = len(before[1].spans) == 1 and len(mention.spans) == 1
+            if single or fragments_overlap(before[1].spans, mention.spans):
+                yield before, (number, mention)
+        still_open.append((number, mention))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.core.document import Document, Mention, overlapping_mentions
-from fascicle.core.mention import Span, fragments_contain
+from fascicle.core.document import Document, Mention
+from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
 from fascicle.core.wording import shortened
 from fascicle.formats.report import ReadReport
 

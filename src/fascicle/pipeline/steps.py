@@ -10,7 +10,8 @@ from typing import Protocol
 import msgspec
 
 from fascicle.core.contracts import Predictor, Step
-from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, overlapping_mentions
+from fascicle.core.document import Document, Link, Mention, MentionKey, Patch
+from fascicle.core.mention import overlapping_mentions
 from fascicle.runtime.combination.align import System, align
 from fascicle.runtime.combination.rules import Rule, combine
 from fascicle.settings.steps import DropStep, Keep, PreferStep

@@ -13,8 +13,8 @@ import msgspec
 
 from fascicle.core.arguments import checked_documents
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document, Event, Link, Mention, Patch, canonical, overlapping_mentions, unique
-from fascicle.core.mention import are_tuples
+from fascicle.core.document import Document, Event, Link, Mention, Patch, canonical, unique
+from fascicle.core.mention import are_tuples, overlapping_mentions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import counted
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from fascicle.core.document import GOLD, Document, Mention, overlapping_mentions
-from fascicle.core.mention import Span, fragments_contain
+from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
 from fascicle.core.stream import chunks
 from fascicle.core.wording import counted
 from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, hit_of, share_of
