@@ -81,14 +81,14 @@ def application(args: dict[str, str]) -> Application:
         from starlette.routing import Route
 
         from fascicle.serving.app import ROUTES, create_app
-        from fascicle.serving.server import openings
+        from fascicle.serving.server import pipeline_openers
         from fascicle.settings.serving import ServeSettings
         from fascicle.verbs.serve import read_token
 
         token = read_token(token_file)
         settings = ServeSettings(workers=wanted.workers, queue=wanted.queue, token=token)
         routes = [one for one in ROUTES if not one.path.startswith(_JOBS)]
-        app = create_app(openings(pipelines), settings, routes=routes)
+        app = create_app(pipeline_openers(pipelines), settings, routes=routes)
         app.router.routes.append(Route(_JOBS + "{rest:path}", _no_jobs, methods=["GET", "POST", "DELETE"]))
         return app
 

@@ -25,7 +25,7 @@ from fascicle.formats.files import read
 from fascicle.formats.sources import source_sha256
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.common import write_result
 
 # Corpus of a grid -> the abstracts of its test part, below the folder of the corpora.
@@ -66,7 +66,7 @@ def drawing_abstracts(result: dict[str, Any], parts: Mapping[str, Mapping[str, A
     names = [str(n) for n, size in enumerate(part["sentences"]) for _ in range(size)] if part else []
     if not counts or len(names) != len(counts):
         return result
-    merged = by_abstract(scores_of(counts), {str(at): name for at, name in enumerate(names)})
+    merged = by_abstract(stored_scores(counts), {str(at): name for at, name in enumerate(names)})
     return result | {
         "test_counts": [[c.tp, c.fp, c.fn] for c in merged.by_document.values()],
         "test_f1_interval": bootstrap_f1(merged).as_dict(),

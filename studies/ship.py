@@ -23,14 +23,14 @@ from fascicle.formats.files import read
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
 from fascicle.models.model import TorchScorer, load_model
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor, Scorer, Tables
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import KeptReadings
+from fascicle.text.reading import CachedReader
 from fascicle.text.windows import Batch
 from fascicle.training.corpus import read_part
 from studies.common import ROOT, paired, row, sentence_scores, write_result
@@ -72,7 +72,7 @@ def fit_touching(folder: Path, dev: str) -> dict[str, float]:
     manifest, found = read_manifest(folder), {}
     scorer = Remembering(TorchScorer(model=load_model(folder, manifest)))
     tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-    reader = KeptReadings(documents, read=reader_of(folder, manifest))
+    reader = CachedReader(documents, read=make_reader(folder, manifest))
     for value in (0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0):
         model = ModelPredictor(with_touching(manifest, value), tokenizer, scorer, read=reader)
         found[str(value)] = scored(model, documents).micro.f1

@@ -27,7 +27,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.files.owned import RECORD
 from fascicle.formats import read
-from fascicle.loading import load_whole
+from fascicle.loading import load_all_types
 from fascicle.settings.decision import DocumentDecision, NameDecision
 from fascicle.settings.folders.described import CARD
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
@@ -73,7 +73,7 @@ def main() -> None:
         if args.name in taught.VARIANTS:
             taught.written(made, args.name)
         export(run, place / "fp32", name=args.name)
-        result = measured(args.name, load_whole(made), load_whole(place / "fp32"))
+        result = measured(args.name, load_all_types(made), load_all_types(place / "fp32"))
         runs = [run_facts(one) for one in (args.refit, args.twin, *args.also)]
         result |= {"decision": decision, "runs": runs}
         result["size_bytes"] = sum(path.stat().st_size for path in made.iterdir())

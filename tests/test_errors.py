@@ -24,7 +24,7 @@ from fascicle.errors import (
     PluginError,
     RecipeError,
     UsageError,
-    about,
+    add_place,
 )
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.settings.recipes.any import read_recipe
@@ -81,7 +81,7 @@ def test_the_fields_stay_with_another_sentence_and_in_another_process() -> None:
 
 
 def test_what_happens_inside_is_about_the_file() -> None:
-    with pytest.raises(FascicleError) as error, about(file="a.txt", key="k"):
+    with pytest.raises(FascicleError) as error, add_place(file="a.txt", key="k"):
         raise InputError("x", file="b.txt")
     assert (error.value.file, error.value.key) == ("b.txt", "k")
 

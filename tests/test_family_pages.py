@@ -35,7 +35,7 @@ from fascicle.settings.recipes.recogniser import (
 from fascicle.settings.types import parse_types
 from fascicle.text.pieces import Pieces
 from fascicle.text.targets import align
-from fascicle.text.windows import windows_of
+from fascicle.text.windows import make_windows
 
 ROOT = Path(__file__).resolve().parents[1]
 OTHERS = {"index", "span-typer"}  # the overview; and no head on an encoder (tests/test_span_typer_page.py)
@@ -149,7 +149,7 @@ def test_a_page_names_every_reason_for_which_gold_is_lost(family: str) -> None:
         sentences=np.array([(0, 6), (6, 8)]),
         text="aa bb cc dd ee ff gg hh",
     )
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     reasons: set[str] = set()
     for settings, mentions in product(forms(family), LOSSES):
         reasons |= align(mentions, pieces, windows, types=TYPES, limits=head_of(settings).limits).lost.keys()

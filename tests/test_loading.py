@@ -14,7 +14,7 @@ import pytest
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import load, read_manifest
 from fascicle.runtime import places
-from fascicle.runtime.places import as_path, find_model, shipped_models
+from fascicle.runtime.places import find_model, path_to_load, shipped_models
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 from fascicle.settings.recipes.filter import FILTER
@@ -207,6 +207,6 @@ def test_the_path_of_a_folder_that_is_called_like_a_shipped_model(
     for name in shipped_models():
         for called in (name, name.partition("@")[0]):
             shutil.copytree(model, called)
-            assert find_model(as_path(called)).resolve() == tmp_path / called  # and not what ships
-    assert as_path("mine") == "mine"
-    assert as_path(model) == str(model)
+            assert find_model(path_to_load(called)).resolve() == tmp_path / called  # and not what ships
+    assert path_to_load("mine") == "mine"
+    assert path_to_load(model) == str(model)

@@ -20,7 +20,7 @@ from fascicle.core.stream import stream
 from fascicle.errors import FormatError, InputError, ModelError, PluginError, UsageError
 from fascicle.formats.catalogue import READABLE
 from fascicle.formats.report import FailedDocuments, ReadReport
-from fascicle.plugins import GROUPS, load, load_step, names, plugins
+from fascicle.plugins import GROUPS, load_plugin, load_step, plugin_names, plugins
 from fascicle.runtime.places import find_model
 
 Install = Callable[..., None]
@@ -90,8 +90,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 def test_a_predictor_is_loaded_by_its_name(install: Install) -> None:
     install("plug_a", predictors={"finder-x": "Finder"}, steps={"cleaner": "Cleaner"})
-    assert "finder-x" in names("predictors")
-    assert isinstance(load("predictors", "finder-x"), Predictor)
+    assert "finder-x" in plugin_names("predictors")
+    assert isinstance(load_plugin("predictors", "finder-x"), Predictor)
     model = fascicle.load("finder-x")
     assert [d.layer("finder")[0].text_in(d.text) for d in model.stream(["ab", "cd"])] == ["a", "c"]
     assert "plug_a 1.2" in repr(model)
@@ -165,7 +165,7 @@ def test_a_part_of_the_wrong_kind_is_refused(
     install("plug_bad", f"{PREDICTOR}{FORMAT}\nclass Wrong({base}):\n    {line}\n", **{group: {"wrong": "Wrong"}})
     install("plug_good", FORMAT, readers={"lines": "Lines"})
     with pytest.raises(PluginError, match=message) as error:
-        load(group, "wrong")
+        load_plugin(group, "wrong")
     assert "plug_bad 1.2" in str(error.value)
     path = tmp_path / "a.lines"
     path.write_text("1 fine\n", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_a_group_that_does_not_exist_is_reported(install: Install, capsys: pytes
 def test_what_is_asked_for_and_not_there() -> None:
     for group in GROUPS:
         with pytest.raises(PluginError, match="no installed package"):
-            load(group, "no-such-plugin")
+            load_plugin(group, "no-such-plugin")
     with pytest.raises(ModelError):
         fascicle.load("no-such-plugin")
     assert all(one.group in GROUPS for one in plugins({}))

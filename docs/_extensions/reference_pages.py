@@ -38,8 +38,8 @@ from fascicle.settings.recipes.reference import (
     RECOGNISER,
     TYPER,
     Struct,
-    about,
-    keys_of,
+    list_keys,
+    summary,
 )
 from fascicle.verbs import options
 
@@ -60,7 +60,7 @@ def settings() -> str:
     parts = ["## A recogniser", *_tables(RECOGNISER)]
     parts += ["## Families of heads", "These keys stand in `[model]`, and in `[bundle]` for a second head."]
     for name, kind in HEADS.items():
-        parts += [f'### `family = "{name}"`', about(kind), *_keys(kind)]
+        parts += [f'### `family = "{name}"`', summary(kind), *_keys(kind)]
     parts += ["## A learned filter", "`[corpus]` and `[training]` are those of a recogniser.", *_tables(FILTER)]
     parts += ["## A span typer", "`[corpus]` is that of a recogniser; `dev` may be left out.", *_tables(TYPER)]
     parts += ["## A pretraining", *_tables(PRETRAINING)]
@@ -72,7 +72,7 @@ def _tables(tables: Mapping[str, Struct]) -> Iterator[str]:
     for name, kind in tables.items():
         yield f"### `[{name}]`" if name else "### Top of the file"
         if name:
-            yield about(kind)
+            yield summary(kind)
         yield from _keys(kind)
 
 
@@ -80,7 +80,7 @@ def _keys(kind: Struct) -> Iterator[str]:
     """A list of the keys of a structure: kind of value, default, meaning."""
     lines = [
         f"- **`{key.name}`** ({key.value}; {key.default}){': ' if key.meaning else ''}{key.meaning}"
-        for key in keys_of(kind)
+        for key in list_keys(kind)
     ]
     if lines:
         yield "\n".join(lines)

@@ -15,7 +15,7 @@ import msgspec
 from fascicle.core import codec
 from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Patch
-from fascicle.core.stream import EMPTY_TEXT, Outcome, outcomes, unanswered
+from fascicle.core.stream import EMPTY_TEXT, Outcome, failure_error, outcomes
 from fascicle.errors import InputError
 from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.report import WriteReport
@@ -155,7 +155,7 @@ class Annotation:
     def through(self, outcome: Outcome, events: EventCounts) -> Document | None:
         """Returns the document of an outcome and counts its events; ``None`` for an error, which is recorded."""
         if outcome.document is None:
-            self.account.predicting.add(unanswered(outcome))
+            self.account.predicting.add(failure_error(outcome))
             return None
         events.see(outcome.document)
         return outcome.document

@@ -30,7 +30,7 @@ from typing import Final
 from fascicle.errors import FascicleError, UsageError
 from fascicle.verbs.messages import say
 from fascicle.verbs.parsing import Parser, add_command, commands_of, configure, parse
-from fascicle.verbs.process import EndedError, ended_cleanly, hushed, open_streams, uncollected
+from fascicle.verbs.process import EndedError, end_cleanly, open_streams, pause_garbage_collection, quiet_unless_failed
 from fascicle.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = la
     given = list(sys.argv[1:] if argv is None else argv)
     with open_streams():
         try:
-            with ended_cleanly():
+            with end_cleanly():
                 code = _run(given, imported)
                 sys.stdout.flush()  # raises the error of a full disk or closed pipe before the exit code is set
             return code
@@ -125,7 +125,7 @@ def build_parser(only: str | None = None, *, names: Iterable[str] = COMMANDS) ->
 def _run(argv: list[str], imported: Callable[[], None]) -> int:
     named = next((given for given in argv if given in COMMANDS), "")
     is_first = bool(named) and argv[0] == named  # then it is the one that is meant, and no other is listed or suggested
-    with uncollected():
+    with pause_garbage_collection():
         parser = build_parser(named, names=[named] if is_first else COMMANDS)
         imported()
     args: argparse.Namespace = parse(parser, argv)
@@ -134,7 +134,7 @@ def _run(argv: list[str], imported: Callable[[], None]) -> int:
         return 2
     if args.quiet and args.verbose:
         raise UsageError("--quiet and --verbose were given; choose one of the two")
-    return hushed(args.run)(args) if args.quiet else int(args.run(args))
+    return quiet_unless_failed(args.run)(args) if args.quiet else int(args.run(args))
 
 
 def _code_of(error: BaseException) -> int:

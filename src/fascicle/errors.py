@@ -162,7 +162,7 @@ def _again(kind: type[FascicleError], *args: Any) -> FascicleError:
 
 
 @contextmanager
-def about(*, file: str = "", key: str = "") -> Iterator[None]:
+def add_place(*, file: str = "", key: str = "") -> Iterator[None]:
     """Adds this file or key to errors raised inside the block, unless they have one.
 
     Args:
@@ -193,7 +193,7 @@ BROKEN: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 @contextmanager
-def explained(what: str, *errors: type[Exception], at: str = "", advice: str = "") -> Iterator[None]:
+def explain_errors(what: str, *errors: type[Exception], at: str = "", advice: str = "") -> Iterator[None]:
     """Converts errors in the block, those of `BROKEN` by default, to one that says what the content is not.
 
     Args:
@@ -268,7 +268,7 @@ class MissingExtraError(FascicleError):
         self.package = package
 
 
-def needed(module: str, *, extra: str, package: str = "") -> Any:
+def import_extra(module: str, *, extra: str, package: str = "") -> Any:
     """Imports a module of a package that an extra installs.
 
     Args:

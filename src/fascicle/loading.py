@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import fascicle.plugins as plugins
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
-from fascicle.runtime.places import find_model, is_plugin, packs_of
+from fascicle.runtime.places import find_model, is_plugin, pack_folders
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.decision import Ends
-from fascicle.settings.folders.best import described_by, is_checkpoint, model_folder
+from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import ModelPredictor
-    from fascicle.runtime.wrapped import Keep
+    from fascicle.runtime.wrapped import ChooseLinks
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
-Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+ModelSource = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
-@checked
+@validate_arguments
 def load(  # noqa: PLR0913 - what users may say, each on its own
-    model: Given = DEFAULT_MODEL,
+    model: ModelSource = DEFAULT_MODEL,
     *,
-    also: Given | None = None,
+    also: ModelSource | None = None,
     case: Case = "auto",
     threads: Positive | None = None,
     types: str | os.PathLike[str] | None = None,
@@ -94,25 +94,25 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         RecipeError: the file of types cannot be read, or the model cannot read it.
         InputError: a dictionary that cannot be read, or holds no name.
     """
-    opened = load_whole(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
-    names = own_names(also, case=case, links=not recognition or recognition.links)
-    predictor = given_out(opened, also=names, ends=ends, only=only, threshold=threshold, variants=variants)
+    opened = load_all_types(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
+    names = open_own_names(also, case=case, links=not recognition or recognition.links)
+    predictor = filter_output(opened, also=names, ends=ends, only=only, threshold=threshold, variants=variants)
     if link is not None or ontology:
-        from fascicle.runtime.wrapped import linked
+        from fascicle.runtime.wrapped import add_links
 
-        predictor = linked(predictor, link, ontology=ontology)
-    return with_variants(predictor) if variants else predictor
+        predictor = add_links(predictor, link, ontology=ontology)
+    return add_variants(predictor) if variants else predictor
 
 
-def with_variants(predictor: Annotator, keep: Keep | None = None) -> Annotator:
+def add_variants(predictor: Annotator, keep: ChooseLinks | None = None) -> Annotator:
     """Returns a predictor that finds sequence variants too; ``keep`` chooses among their links."""
-    from fascicle.runtime.wrapped import Beside, all_of
+    from fascicle.runtime.wrapped import JoinedPredictor, keep_all_links
     from fascicle.terms.variant_recogniser import VariantRecogniser
 
-    return Beside(predictor, VariantRecogniser(), keep=keep or all_of)
+    return JoinedPredictor(predictor, VariantRecogniser(), keep=keep or keep_all_links)
 
 
-def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
+def open_own_names(also: ModelSource | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
     """Opens a user's own lists and packs.
 
     Args:
@@ -125,7 +125,7 @@ def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) ->
     """
     given = [also] if isinstance(also, str | os.PathLike) else list(also or ())
     for one in given:
-        if not (is_dictionary(one) or packs_of(one)):
+        if not (is_dictionary(one) or pack_folders(one)):
             where = "" if Path(one).expanduser().exists() else " (there is no such file)"
             raise UsageError(
                 f"{one}{where} is not a list of names (.tsv or .txt, with a type, a TAB and a name in each row) or "
@@ -133,10 +133,12 @@ def own_names(also: Given | None, *, case: Case = "auto", links: bool = True) ->
                 file=os.fspath(one),
             )
     bare = RecognitionSettings(links=False)
-    return [load_whole(one, case=case, recognition=bare if packs_of(one) and not links else None) for one in given]
+    return [
+        load_all_types(one, case=case, recognition=bare if pack_folders(one) and not links else None) for one in given
+    ]
 
 
-def given_out(
+def filter_output(
     predictor: Annotator,
     *,
     also: Sequence[Annotator] = (),
@@ -145,18 +147,18 @@ def given_out(
     threshold: float | Mapping[str, float] = 0.0,
     variants: bool = False,
 ) -> Annotator:
-    """Wraps a predictor by `runtime.choice.answering`, imported only if there is something to choose."""
+    """Wraps a predictor by `runtime.choice.filter_answers`, imported only if there is something to choose."""
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
-    from fascicle.runtime.choice import answering
+    from fascicle.runtime.choice import filter_answers
     from fascicle.terms.variant_recogniser import TYPE
 
     beside = (TYPE,) if variants else ()
-    return answering(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)
+    return filter_answers(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)
 
 
-def load_whole(
-    model: Given,
+def load_all_types(
+    model: ModelSource,
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,
@@ -165,7 +167,7 @@ def load_whole(
     case: Case = "auto",
 ) -> Annotator:
     """Loads like `load`, with all types, also those kept apart: for calibration and for teachers."""
-    if packs := packs_of(model):
+    if packs := pack_folders(model):
         from fascicle.terms.finding import open_packs
 
         _refuse(f"{packs[0]} is a term pack, which names its types and has no network", types=types, device=device)
@@ -199,14 +201,16 @@ def _loaded(
         from fascicle.runtime.wrapped import PluggedPredictor
 
         name = str(model)
-        return PluggedPredictor(plugins.load("predictors", name), package=plugins.package_of("predictors", name))
+        return PluggedPredictor(
+            plugins.load_plugin("predictors", name), package=plugins.plugin_package("predictors", name)
+        )
     if is_checkpoint(model):
         _refuse(f"{model} is a checkpoint of another tool, whose types are labels", types=types)
         with _needs_torch(threads):
-            from fascicle.models.model import device_named
+            from fascicle.models.model import find_device
             from fascicle.models.token_classifier import load_token_classifier
         place = Path(model).expanduser()
-        return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=device_named(device))
+        return load_token_classifier(os.fspath(place) if place.is_dir() else str(model), device=find_device(device))
     folder = find_model(model)
     if is_ensemble(folder):
         _refuse(f"{folder} is an ensemble, which looks for the types of its members", types=types)
@@ -229,7 +233,7 @@ def load_single(model: str | os.PathLike[str], *, threads: int | None = None) ->
         ModelError, MissingExtraError: see `load`.
         UsageError: an ensemble, a dictionary, or a term pack.
     """
-    if is_dictionary(model) or packs_of(model):
+    if is_dictionary(model) or pack_folders(model):
         raise UsageError(f"{model} is a dictionary or term pack, and this needs a model; give the folder of one")
     folder = find_model(model)
     if is_ensemble(folder):
@@ -246,7 +250,7 @@ def _model(
     manifest = read_manifest(folder)
     if manifest.runtime == "onnx" and types is None and not manifest.types_graph:
         return open_export(folder, manifest, threads, device=device)
-    from fascicle.runtime.inputs import reader_of
+    from fascicle.runtime.inputs import make_reader
     from fascicle.runtime.predictor import ModelPredictor
 
     check_files(folder, manifest)
@@ -257,14 +261,14 @@ def _model(
         return open_typed(folder, manifest, tokenizer, types, threads, device=device)
     described = None if types is None else read_types(types)
     with _needs_torch(threads):
-        from fascicle.models.model import TorchScorer, device_named, load_model, with_types
-    model = load_model(folder, manifest).to(device_named(device))
+        from fascicle.models.model import TorchScorer, find_device, load_model, with_types
+    model = load_model(folder, manifest).to(find_device(device))
     if described is not None:
         try:
             manifest = with_types(model, manifest, types=described, tokenizer=tokenizer)
         except RecipeError as error:
             raise RecipeError(str(error), at=str(types)) from None
-    return ModelPredictor(manifest, tokenizer, TorchScorer(model=model), read=reader_of(folder, manifest))
+    return ModelPredictor(manifest, tokenizer, TorchScorer(model=model), read=make_reader(folder, manifest))
 
 
 def load_filter(
@@ -297,8 +301,8 @@ def load_filter(
         return MentionFilter(manifest, tokenizer, open_graph(place, threads, device=device))
     with _needs_torch(threads):
         from fascicle.models.filter import load_filter_model
-        from fascicle.models.model import TorchScorer, device_named
-    model = load_filter_model(place, manifest).to(device_named(device))
+        from fascicle.models.model import TorchScorer, find_device
+    model = load_filter_model(place, manifest).to(find_device(device))
     return MentionFilter(manifest, tokenizer, TorchScorer(model=model))
 
 
@@ -326,7 +330,7 @@ def _ensemble(folder: Path, threads: int | None, device: str | None) -> Ensemble
     places = [folder / MEMBERS / name for name in manifest.members]
     judged = [folder / FILTER_FOLDER] if manifest.rule == "meta" else []
     for place, expected in zip([*places, *judged], manifest.described, strict=True):
-        described = described_by(place)
+        described = description_file(place)
         if not described.is_file() or file_sha256(described) != expected:
             raise ModelError(f"{place} is not what {ENSEMBLE} of {folder} describes; copy or make the ensemble again")
     _check_members(folder, device)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from fascicle.core.contracts import Predictor, Reader, Step, Writer
 from fascicle.core.mention import GOLD
-from fascicle.core.wording import shortened
+from fascicle.core.wording import shorten
 from fascicle.errors import MissingExtraError, PluginError, RecipeError
 
 if TYPE_CHECKING:
@@ -73,22 +73,22 @@ class Plugin(NamedTuple):
     problem: str = ""
 
 
-def names(group: str) -> tuple[str, ...]:
+def plugin_names(group: str) -> tuple[str, ...]:
     """Returns the names of the plug-ins of a group, sorted, without importing them."""
     return tuple(dict.fromkeys(entry.name for entry in _entries(group)))
 
 
 def load_step(name: str) -> Step:
     """Loads a step of another package; see `load`."""
-    return cast(Step, load("steps", name))
+    return cast(Step, load_plugin("steps", name))
 
 
-def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:
+def load_plugin(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> Any:
     """Imports a plug-in and makes its object.
 
     Args:
         group: one of `GROUPS`.
-        name: one of `names`.
+        name: one of `plugin_names`.
         make: makes the object of what the entry point names; by default a class is called without arguments, unless it
             has ``Settings``: then the class itself is checked.
 
@@ -118,7 +118,7 @@ def load(group: str, name: str, *, make: Callable[[Any], Any] | None = None) -> 
         fits, allowed = _SHAPES[part]
         if not fits(value):
             raise PluginError(
-                f"{_title(entry, group)} has {shortened(repr(value))} as its {part}, which must be {allowed}; correct "
+                f"{_title(entry, group)} has {shorten(repr(value))} as its {part}, which must be {allowed}; correct "
                 "it, or remove that package",
                 key=name,
             )
@@ -146,7 +146,7 @@ def model_folder(name: str) -> Path:
     return found
 
 
-def package_of(group: str, name: str) -> str:
+def plugin_package(group: str, name: str) -> str:
     """Returns the package of a plug-in, with its version.
 
     Raises:
@@ -186,7 +186,7 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
         problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
     else:
         try:
-            model_folder(entry.name) if group == MODELS else load(group, entry.name)
+            model_folder(entry.name) if group == MODELS else load_plugin(group, entry.name)
         except PluginError as error:
             problem = str(error)
     return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)

@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Mention, Patch, canonical
+from fascicle.core.document import GOLD, Document, Mention, Patch, in_order
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.files import read
@@ -32,7 +32,7 @@ from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
-from fascicle.terms.abbreviations.resolving import Found, fit_rules, resolved
+from fascicle.terms.abbreviations.resolving import Found, apply_rules, fit_rules
 from fascicle.training.experiments.grid import read_grid
 from studies.abstracts import abstracts_of
 from studies.combining.measure import MORE, SYSTEMS, combined, part_of, rule_of
@@ -74,7 +74,7 @@ class Joined:
 
     def under(self, found: Found, rules: AbbreviationRules) -> Found:
         """Mentions under rules."""
-        return {one.id: resolved(one, Patch(add=found[one.id]), rules).add for one in self.documents}
+        return {one.id: apply_rules(one, Patch(add=found[one.id]), rules).add for one in self.documents}
 
 
 def joined(corpus: str, name: str) -> Joined:
@@ -138,7 +138,7 @@ def _moved(found: Found, places: Mapping[str, list[int]], of: Mapping[str, str])
         for one in mentions:
             span = (places[key][one.start], places[key][one.end - 1] + 1)
             moved.setdefault(of[key], []).append(msgspec.structs.replace(one, spans=(span,)))
-    return {key: canonical(mentions) for key, mentions in moved.items()}
+    return {key: in_order(mentions) for key, mentions in moved.items()}
 
 
 def fitted(part: Joined, found: Found) -> dict[str, Any]:

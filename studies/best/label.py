@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from fascicle.formats.requests import ReadRequest
 from fascicle.models.model import TorchScorer, load_model
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.opening import read_tokenizer
 from fascicle.runtime.places import find_model
 from fascicle.runtime.predictor import ModelPredictor
@@ -48,7 +48,7 @@ def in_bf16(run: str) -> ModelPredictor:
     manifest = read_manifest(folder)
     tokenizer = read_tokenizer(folder, manifest.tokenizer)
     scorer = TorchScorer(model=load_model(folder, manifest).eval(), bf16=True)
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+    return ModelPredictor(manifest, tokenizer, scorer, read=make_reader(folder, manifest))
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError
-from fascicle.evaluation.breakdown.errors import mistakes
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.errors import find_mistakes
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import score
@@ -40,7 +40,7 @@ from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import Part, read_part
-from fascicle.training.experiments.hashes import recipe_of
+from fascicle.training.experiments.hashes import read_run_recipe
 from fascicle.training.labelling import weak_labels
 from studies import common
 from studies.binder.densities import Histogram, Panel, panels_as_dict
@@ -66,8 +66,8 @@ def breakdown(documents: Sequence[Document], found: Mapping[str, Sequence[Mentio
 
 def pairs(documents: Sequence[Document], found: Mapping[str, Sequence[Mention]], train: Iterable[Document]) -> Any:
     """What is partly right, the most frequent pairs of strings first (Table 9)."""
-    frequency = lexicon(train).frequency
-    listed = partly_right(mistakes(layers(documents), found), documents, frequency)
+    frequency = read_lexicon(train).frequency
+    listed = partly_right(find_mistakes(layers(documents), found), documents, frequency)
     same: dict[tuple[str, str, str], list[PartlyRight]] = {}
     for pair in listed:
         same.setdefault((pair.type, pair.predicted.lower(), pair.gold.lower()), []).append(pair)
@@ -106,7 +106,7 @@ def checked(folder: Path) -> Recipe:
     """
     if not (folder / "scores.json").exists():
         raise InputError(f"{folder} holds no complete run; give the folder of a training run")
-    recipe = recipe_of(folder)
+    recipe = read_run_recipe(folder)
     if not isinstance(recipe.heads()[recipe.answer()], BinderSettings):
         raise InputError(f"the run in {folder} has the family {recipe.model.head.family!r}; give one of 'binder'")
     return recipe

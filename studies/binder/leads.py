@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.training.experiments.results import read_result, scores_of
+from fascicle.training.experiments.results import read_result, stored_scores
 from studies.abstracts import drawing_abstracts
 from studies.tables.grids import NOT_RUN, markdown, points
 
@@ -36,5 +36,5 @@ def leads(results: Path) -> str:
 
 
 def _cells(ours: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    gap = bootstrap_difference(*(scores_of(value["test_counts"]) for value in (ours, other)))
+    gap = bootstrap_difference(*(stored_scores(value["test_counts"]) for value in (ours, other)))
     return [f"{100 * other['test']['micro']['f1']:.2f}", points(gap)]

@@ -19,12 +19,12 @@ from fascicle.core.session import length_sorted_batches
 from fascicle.models.heads.binder import BinderHead
 from fascicle.models.model import TorchScorer
 from fascicle.models.nn.contrast import TOO_WIDE
-from fascicle.runtime.decoding.kinds import nothing_of
+from fascicle.runtime.decoding.kinds import nothing_offsets
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, ReadsDocuments, read_documents
+from fascicle.text.reading import DocumentReader, Reading, read_documents
 from fascicle.text.targets import Limits, align
-from fascicle.text.windows import Window, answered, collate
+from fascicle.text.windows import Window, collate, scored_mask
 
 _TOGETHER = 64  # documents
 
@@ -51,7 +51,7 @@ def largest_similarity(model: TorchScorer, manifest: Manifest) -> float:
     bound = float(head.scorer.log_scales["span"].detach().exp())
     if head.scorer.thresholds is not None:
         bound = max(bound, float(head.scorer.thresholds.detach().abs().max()))
-    return bound + max(map(abs, nothing_of(manifest.decision, len(manifest.types))))
+    return bound + max(map(abs, nothing_offsets(manifest.decision, len(manifest.types))))
 
 
 def similarities(
@@ -60,7 +60,7 @@ def similarities(
     manifest: Manifest,
     tokenizer: PieceTokenizer,
     scorer: TorchScorer,
-    read: ReadsDocuments = read_documents,
+    read: DocumentReader = read_documents,
 ) -> Iterator[Similarities]:
     """Scores all spans of documents, in the memory of a few documents and a batch.
 
@@ -70,7 +70,7 @@ def similarities(
         manifest: of a model whose answering head is a bi-encoder.
         tokenizer: of the model.
         scorer: of the model.
-        read: cuts documents, for a model with inputs; see ``runtime.inputs.reader_of``.
+        read: cuts documents, for a model with inputs; see ``runtime.inputs.make_reader``.
     """
     given = iter(documents)
     while chunk := list(islice(given, _TOGETHER)):
@@ -82,7 +82,7 @@ def similarities(
             together = [windows[i] for i in chosen]
             batch = collate(together, cut.pieces, tokenizer)
             yield _of_batch(
-                scorer.run(batch), together, gold, nothing=nothing_of(manifest.decision, len(manifest.types))
+                scorer.run(batch), together, gold, nothing=nothing_offsets(manifest.decision, len(manifest.types))
             )
 
 
@@ -108,7 +108,7 @@ def _of_batch(
     for row, window in enumerate(windows):
         first = window.units[0]
         start, width = np.nonzero(np.arange(longest) < window.units[1] - first - np.arange(units)[:, None])
-        mine = answered(window, np.stack([start + first, start + first + width + 1], axis=1))
+        mine = scored_mask(window, np.stack([start + first, start + first + width + 1], axis=1))
         candidates[row, start[mine], width[mine]] = True
         own = gold[window.document]
         inside = own[(own[:, 0] >= first) & (own[:, 1] <= window.units[1]) & (own[:, 1] - own[:, 0] <= longest)]

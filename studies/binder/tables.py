@@ -14,7 +14,7 @@ from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.evaluation.uncertainty.intervals import Measure, bootstrap_difference
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import read_result, scores_of
+from fascicle.training.experiments.results import read_result, stored_scores
 from studies.binder.paper import ALL, DISTANT, PRF, SUPERVISED, TABLES
 from studies.bundling.hierarchical import bootstrap_pooled
 from studies.tables.grids import MISSING, NOT_RUN, Row, markdown, over_seeds, points, rows_of
@@ -67,7 +67,7 @@ def differences(first: Row | None, second: Row | None, measure: Measure = "f1") 
         if not all(counts):
             return MISSING
         try:
-            d = bootstrap_difference(*(scores_of(c) for c in counts if c), measure=measure)
+            d = bootstrap_difference(*(stored_scores(c) for c in counts if c), measure=measure)
         except InputError:
             return "other units"  # one was scored document by document, the other sentence by sentence
         told.append(points(d))
@@ -150,7 +150,7 @@ def _less_full(found: Found, corpus: str, variant: str) -> str:
 
 
 def _scores(row: Row, seed: int) -> Scores:
-    return scores_of(row.found[seed]["test_counts"])
+    return stored_scores(row.found[seed]["test_counts"])
 
 
 def _printed(numbers: PRF | None) -> str:

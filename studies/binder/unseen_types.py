@@ -37,7 +37,7 @@ from fascicle.settings.heads import BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import TypeDescriptions, read_types
 from fascicle.training.corpus import read_part
-from fascicle.training.experiments.hashes import recipe_of
+from fascicle.training.experiments.hashes import read_run_recipe
 from studies import common
 from studies.common import row, write_result
 
@@ -140,7 +140,7 @@ def measured(folder: Path) -> dict[str, Any]:
     """
     if not (folder / "scores.json").exists():
         raise InputError(f"{folder} holds no complete run; give the folder of a training run")
-    recipe = recipe_of(folder)
+    recipe = read_run_recipe(folder)
     whole = msgspec.structs.replace(recipe.corpus, types=UNSET)
     documents, types = read_part(whole, "test"), described(recipe, folder)
     if not documents:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.bundling.hierarchical import Pair
 from studies.tables.grids import Row, Value, rows_of
 
@@ -61,7 +61,7 @@ class Corpus:
         """Seed -> scores of the bundle and of the single model, where both are there and say what they counted."""
         first, second = self.found(bundled(single)), self.found(single)
         return {
-            seed: (scores_of(first[seed]["test_counts"]), scores_of(second[seed]["test_counts"]))
+            seed: (stored_scores(first[seed]["test_counts"]), stored_scores(second[seed]["test_counts"]))
             for seed in second
             if seed in first and first[seed].get("test_counts") and second[seed].get("test_counts")
         }

@@ -18,8 +18,8 @@ from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     check_paired,
     count_table,
-    difference_of,
     f1_of_sums,
+    make_difference,
     without_denominator,
 )
 
@@ -54,7 +54,7 @@ def bootstrap_pooled(
         places = np.nonzero(chosen == number)
         drawn[places] = _drawn(pairs, len(places[0]), level=level, chance=chance)
     estimate = float(np.mean([np.mean([a.micro.f1 - b.micro.f1 for a, b in pairs]) for pairs in corpora]))
-    return difference_of(estimate, drawn.mean(axis=1), level=level, seed=seed)
+    return make_difference(estimate, drawn.mean(axis=1), level=level, seed=seed)
 
 
 def _drawn(pairs: Sequence[Pair], draws: int, *, level: float, chance: np.random.Generator) -> Floats:

@@ -19,7 +19,12 @@ import msgspec
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.calibration.fitting import Target, fit_calibration
-from fascicle.evaluation.calibration.reliability import brier_score, expected_calibration_error, judged, reliability
+from fascicle.evaluation.calibration.reliability import (
+    brier_score,
+    expected_calibration_error,
+    judged,
+    reliability_curve,
+)
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.formats.conll import ConllOptions
@@ -52,7 +57,7 @@ def stage(name: str, documents: Sequence[Document], predicted: Said) -> tuple[di
     row = {
         "name": name,
         "mentions": sum(map(len, predicted.values())),
-        "expected_calibration_error": expected_calibration_error(reliability(data.scores, data.right)),
+        "expected_calibration_error": expected_calibration_error(reliability_curve(data.scores, data.right)),
         "brier_score": brier_score(data.scores, data.right),
     }
     micro = scores.as_dict()["micro"]

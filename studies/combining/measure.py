@@ -32,7 +32,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError
-from fascicle.evaluation.comparison.comparing import cells_of
+from fascicle.evaluation.comparison.comparing import make_cells
 from fascicle.evaluation.comparison.search import search
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -177,7 +177,7 @@ def choice(part: Part) -> dict[str, object]:
     said = singles(part)
     single = {name: row(part.score(found)) for name, found in said.items()}
     gold = System(name=GOLD, mentions=layers(part.documents))
-    cells = cells_of(gold, [System(name=name, mentions=found) for name, found in said.items()])
+    cells = make_cells(gold, [System(name=name, mentions=found) for name, found in said.items()])
     candidates = search(cells, cells.drawn(resamples=1000, seed=0))
     best, names = candidates[0], tuple(said)
     return {

@@ -18,11 +18,11 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats
 from fascicle.evaluation.calibration.fitting import fit_isotonic
-from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.linking.fitting import teach
+from fascicle.evaluation.calibration.reliability import JudgedMentions
+from fascicle.linking.fitting import gather_training_data
 from fascicle.linking.folder import fit_calibration
-from fascicle.linking.ranking import Table, first, fit, of_units, unseen
-from fascicle.runtime.decoding.selection import interpolated
+from fascicle.linking.ranking import Table, best_rows, cross_validate, fit, select_units
+from fascicle.runtime.decoding.selection import interpolate_scores
 from fascicle.terms.pack.pack import Pack
 from studies.common import write_result
 from studies.concepts.worth import Said, stated
@@ -49,9 +49,9 @@ def _three(scores: Floats, right: Bools, mentions: Floats) -> Apply:
 
 def _isotonic(scores: Floats, right: Bools, mentions: Floats) -> Apply:
     linear = fit_calibration(scores, right, mentions)
-    data = Judged(scores=linear(scores, mentions), right=right, types=("",) * len(scores), gold={})
+    data = JudgedMentions(scores=linear(scores, mentions), right=right, types=("",) * len(scores), gold={})
     curve = fit_isotonic(data)
-    return lambda found, given: interpolated(linear(found, given), curve.scores, curve.values)
+    return lambda found, given: interpolate_scores(linear(found, given), curve.scores, curve.values)
 
 
 FORMS: Final[Mapping[str, Form]] = {
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     pack = Pack.open(PACK)
     given, judged = fitting_texts(pack, args.folder, args.judge)
-    taught = teach(pack, None, given, settings=SETTINGS, judged=judged)
+    taught = gather_training_data(pack, None, given, settings=SETTINGS, judged=judged)
     rows = {}
     for kind, found in taught.found.items():
         scores, right, mentions = _ranked(taught.tables[kind], found)
@@ -83,10 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _ranked(table: Table, found: Table) -> tuple[Floats, Bools, Floats]:
     """The first candidate of each found mention: its probability, whether it is right, and the score of the mention."""
-    by_fold = [of_units(table, table.documents % SETTINGS.folds != fold) for fold in range(SETTINGS.folds)]
+    by_fold = [select_units(table, table.documents % SETTINGS.folds != fold) for fold in range(SETTINGS.folds)]
     folds = [fit(one.choices, one.right, penalty=SETTINGS.penalty) for one in by_fold]
-    scores = unseen(found, folds, fit(table.choices, table.right, penalty=SETTINGS.penalty))
-    best = first(found.choices, scores)
+    scores = cross_validate(found, folds, fit(table.choices, table.right, penalty=SETTINGS.penalty))
+    best = best_rows(found.choices, scores)
     return scores[best], found.right[best], found.scores[found.choices.owners[best]]
 
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from fascicle.core.document import Document
 from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
-from fascicle.verbs.tasks.link_cases import concepts_of
+from fascicle.verbs.tasks.link_cases import mention_concepts
 from studies.common import result, write_result
 from studies.concepts.corpora import everything
 from studies.concepts.neutral import Asked, answers, by_hash
@@ -92,7 +92,7 @@ def _named(half: int) -> Iterator[Name]:
     concepts = defaultdict[Asked, Counter[str]](Counter)
     for key, document in _of_half(half):
         for mention in document.mentions:
-            gold = concepts_of(mention)
+            gold = mention_concepts(mention)
             if len(gold) == 1:
                 surface = " ".join(mention.text_in(document.text).split())
                 if f"({surface})" in document.text:  # a short form means nothing without its long form

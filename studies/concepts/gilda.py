@@ -16,7 +16,7 @@ from fascicle.core.mention import Link, Mention
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
-from fascicle.verbs.tasks.link_cases import concepts_of
+from fascicle.verbs.tasks.link_cases import mention_concepts
 from studies.linking.rivals import Entry, grounder, species_of
 
 
@@ -34,7 +34,7 @@ class Gilda:
             given: documents with mentions.
             gold: the same with concepts; of the matches the best one of its vocabularies is taken, or else the best.
         """
-        prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in concepts_of(m)}
+        prefixes = {curie.partition(":")[0] for one in gold for m in one.mentions for curie in mention_concepts(m)}
         return lambda: [self._of(one, prefixes) for one in given]
 
     def _of(self, document: Document, prefixes: set[str]) -> list[Mention]:

@@ -10,8 +10,8 @@ import numpy as np
 from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.evaluation.uncertainty.intervals import drawn_weights, interval_of
-from fascicle.verbs.tasks.link_cases import concepts_of
+from fascicle.evaluation.uncertainty.intervals import draw_weights, make_interval
+from fascicle.verbs.tasks.link_cases import mention_concepts
 
 RESAMPLES: Final = 1000
 SURE: Final = 0.9
@@ -38,7 +38,7 @@ class Said(NamedTuple):
 def concepts(documents: Iterable[Document], kind: str) -> list[frozenset[str]]:
     """The set of concepts of a type of each document."""
     return [
-        frozenset(curie for one in document.mentions if one.type == kind for curie in concepts_of(one))
+        frozenset(curie for one in document.mentions if one.type == kind for curie in mention_concepts(one))
         for document in documents
     ]
 
@@ -67,13 +67,13 @@ def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, A
     for one in said:
         answers[one.document].add(one.curie)
     counts = np.array([(len(a & g), len(a), len(g)) for a, g in zip(answers, gold, strict=True)], dtype=np.int64)
-    drawn = [_rates(weights @ counts) for weights in drawn_weights(len(gold), resamples=RESAMPLES, seed=0)]
+    drawn = [_rates(weights @ counts) for weights in draw_weights(len(gold), resamples=RESAMPLES, seed=0)]
     spread, now = np.concatenate(drawn, axis=1), _rates(counts.sum(axis=0))
     return {
         "gold": int(counts[:, 2].sum()),
         "found": int(counts[:, 1].sum()),
         **{
-            name: interval_of(float(value), column, level=0.95, seed=0).as_dict()
+            name: make_interval(float(value), column, level=0.95, seed=0).as_dict()
             for name, value, column in zip(("precision", "recall", "f1"), now, spread, strict=True)
         },
         "links": stated(said),

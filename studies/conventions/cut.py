@@ -22,7 +22,7 @@ from fascicle.models.layers import with_layers
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments.grid import read_grid
 from fascicle.training.recogniser.parts import read_data
-from fascicle.training.starting import with_pieces
+from fascicle.training.starting import reduce_vocabulary
 from studies.common import ROOT
 
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         kept = range(1, args.layers[0] + 1) if len(args.layers) == 1 else args.layers
         found = replace(found, encoder=with_layers(found.encoder, kept))
     if args.pieces:
-        found, note = with_pieces(found, [*_taught(), *_texts(args.texts)], pieces=args.pieces)
+        found, note = reduce_vocabulary(found, [*_taught(), *_texts(args.texts)], pieces=args.pieces)
         sys.stderr.write(note + "\n")
     args.output.mkdir(parents=True)
     save_pretrained(args.output, found)

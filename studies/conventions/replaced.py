@@ -25,7 +25,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.formats import write
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments.grid import read_grid
-from fascicle.training.several import read_all
+from fascicle.training.several import read_corpora
 
 SHARE: Final = 0.1
 RECENT_SHARE: Final = 0.1
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     (recipe,) = (run.resolved() for run in read_grid(args.grid).runs if run.name == args.run)
     assert isinstance(recipe, Recipe)
     args.output.mkdir(parents=True, exist_ok=True)
-    for part in read_all(recipe):
+    for part in read_corpora(recipe):
         drawn = random.Random(f"{args.seed} {part.name}")
         changed = with_other_names(part.train, names, drawn)
         write(str(args.output / f"{part.name}.jsonl"), changed, overwrite=True)

@@ -26,7 +26,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import read, write
 from fascicle.text.segment import sentences
-from fascicle.text.sentences import TAUGHT, sentence_hashes, unpacked
+from fascicle.text.sentences import TAUGHT, sentence_hashes, unpack_hashes
 from studies.common import GRIDS, ROOT
 from studies.packs import gold
 
@@ -159,7 +159,7 @@ def others(data: Path, *, taught: Path) -> dict[str, list[Document]]:
         "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
         "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
     }
-    known, tested = unpacked((taught / TAUGHT).read_bytes()), _tested(data)
+    known, tested = unpack_hashes((taught / TAUGHT).read_bytes()), _tested(data)
     return {
         name: [
             _ready(one, types)

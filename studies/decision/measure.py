@@ -24,18 +24,18 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch
-from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability
+from fascicle.evaluation.calibration.reliability import expected_calibration_error, judged, reliability_curve
 from fascicle.evaluation.scoring.scores import Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.formats import read
 from fascicle.loading import load_single
-from fascicle.runtime.answer import knows
-from fascicle.runtime.decoding.deciding import decided, may_be_name
-from fascicle.runtime.decoding.selection import calibrated
+from fascicle.runtime.answer import known_names
+from fascicle.runtime.decoding.deciding import decide_mentions, may_be_name
+from fascicle.runtime.decoding.selection import calibrate_scores
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import DocumentDecision, Ends
 from fascicle.settings.folders.manifest import Manifest
-from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.terms.abbreviations.resolving import apply_rules
 from fascicle.text.segment import segmenter
 from studies.common import paired, result, write_result
 from studies.decision.development import CELLS, NCBI
@@ -166,10 +166,10 @@ def answers(path: Path, row: Measured, model: ModelPredictor, *, taught: frozens
     ]
     before = dict(_before(documents, shown, manifest))
     rules = manifest.decision.document or DocumentDecision()
-    how: Any = {"sentences": segmenter(manifest.reading.segmenter).sentences, "knows": knows(rules)}
+    how: Any = {"sentences": segmenter(manifest.reading.segmenter).sentences, "knows": known_names(rules)}
 
     def under(changed: DocumentDecision) -> Found:
-        return {one.id: decided(one, Patch(add=before[one.id]), changed, **how).add for one in shown}
+        return {one.id: decide_mentions(one, Patch(add=before[one.id]), changed, **how).add for one in shown}
 
     after = under(rules)
     if rules.names:
@@ -196,11 +196,11 @@ def _before(
         said = one.layer(manifest.name)
         scores = np.array([mention.score for mention in said], dtype=np.float64)
         if decision.calibration:
-            scores = calibrated(scores, decision.calibration)
+            scores = calibrate_scores(scores, decision.calibration)
         changed = tuple(msgspec.structs.replace(m, score=s) for m, s in zip(said, scores.tolist(), strict=True))
         patch = Patch(add=changed)
         if rules := decision.abbreviations:
-            patch = resolved(bare, patch, rules, apart=decision.apart or ())
+            patch = apply_rules(bare, patch, rules, apart=decision.apart or ())
         yield one.id, patch.add
 
 
@@ -240,7 +240,7 @@ def _figures(strict: Scores, gold: Found, found: Found) -> dict[str, Any]:
         "interval": bootstrap_f1(strict).as_dict(),
         "overlap_f1": overlap.f1,
         "predicted": len(truth.scores),
-        "calibration_error": expected_calibration_error(reliability(truth.scores, truth.right)),
+        "calibration_error": expected_calibration_error(reliability_curve(truth.scores, truth.right)),
     }
 
 

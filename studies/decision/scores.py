@@ -21,7 +21,7 @@ from fascicle.core.patches import apply
 from fascicle.formats import read, write
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
-from fascicle.text.characters import plain
+from fascicle.text.characters import with_plain_characters
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def scored(predictor: ModelPredictor, documents: Iterator[Document], *, given: b
     """
     for at, document in enumerate(documents):
         shown = document.having(mentions=()) if given else Document(id="", text=document.text)
-        (patch,) = predictor.predict([plain(shown)])
+        (patch,) = predictor.predict([with_plain_characters(shown)])
         kept = msgspec.structs.replace(document, id=f"{at}:{document.id}", events=())
         yield apply(kept, msgspec.structs.replace(patch, events=()), step=predictor.name)
 

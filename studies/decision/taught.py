@@ -22,10 +22,10 @@ from typing import Any, Final
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.formats import read
-from fascicle.formats.exclusions import read_exclusions, reasons_of
+from fascicle.formats.exclusions import exclusions_by_key, read_exclusions
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.sentences import TAUGHT, hashes_of, packed
+from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes
 from studies.common import GRIDS, ROOT
 
 # Model -> its grid, and the variant of that grid.
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def written(folder: Path, name: str) -> int:
     """Writes the list of a model into its folder, and returns its size in bytes."""
     manifest = read_manifest(folder)
-    said = packed(hashes_of(texts(*VARIANTS[name]), segmenter(manifest.reading.segmenter).sentences))
+    said = pack_hashes(all_sentence_hashes(texts(*VARIANTS[name]), segmenter(manifest.reading.segmenter).sentences))
     (folder / TAUGHT).write_bytes(said)
     write_manifest(folder, manifest, names=sorted({*manifest.files, TAUGHT}))
     return len(said)
@@ -74,7 +74,7 @@ def _files(given: str | Sequence[str]) -> list[str]:
 
 def _of(path: str, excluded: Path) -> Iterator[Document]:
     data = os.environ["FASCICLE_DATA"]
-    out = reasons_of(read_exclusions(Source(path=str(excluded))))
+    out = exclusions_by_key(read_exclusions(Source(path=str(excluded))))
     for one in read(path.replace("$FASCICLE_DATA", data)):
         digest = hashlib.sha256(one.text.encode("utf-8")).hexdigest()
         if out.keys().isdisjoint({(one.id, digest), ("", digest)}):

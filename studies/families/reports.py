@@ -23,8 +23,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.files.source import Source
 from fascicle.evaluation.breakdown.attributes import Ruler
 from fascicle.evaluation.breakdown.buckets import Bucketing
-from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake, mistakes
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.errors import BOUNDARY, Mistake, find_mistakes
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.uncertainty.intervals import percentiles
 from fascicle.formats.predictions import read as read_predictions
@@ -74,14 +74,14 @@ def report(grid: Grid, rows: Sequence[Row]) -> dict[str, Any]:
     corpus = rows[0].runs[0].resolved().corpus
     documents = list(read_part(corpus, "test"))
     gold = layers(documents)
-    ruler = Ruler(documents, training=lexicon(read_part(corpus, "train")))
+    ruler = Ruler(documents, training=read_lexicon(read_part(corpus, "train")))
     bucketing = Bucketing(gold, ruler)
     systems: dict[str, Any] = {}
     tables: dict[str, dict[int, Floats]] = {}
     for row in rows:
         said = predictions(grid, row, documents)
         buckets = [bucketing.count(one) for one in said.values()]
-        wrong = {seed: mistakes(gold, one) for seed, one in said.items()}
+        wrong = {seed: find_mistakes(gold, one) for seed, one in said.items()}
         systems[row.name] = {
             "seeds": list(said),
             "buckets": {name: _summed([of[name] for of in buckets]) for name in MEASURED},

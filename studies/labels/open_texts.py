@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.formats.weak_labels import HARD, End, Entry, packed, read_entries
+from fascicle.formats.weak_labels import HARD, End, Entry, pack_lines, read_entries
 
 _CLOSED: Final = re.compile(r"CC BY-|not stated")
 
@@ -82,7 +82,7 @@ def labels_without(path: Path, left_out: set[str]) -> bytes:
         mentions=dict(sorted(mentions.items())),
         left_out={**end.left_out, **({"licence": gone} if gone else {})},
     )
-    return packed([header, *kept, changed])
+    return pack_lines([header, *kept, changed])
 
 
 if __name__ == "__main__":

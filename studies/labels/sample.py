@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from fascicle.core.document import Document
 from fascicle.formats import write
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.formats.requests import ReadRequest, resolve_inputs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--longest", type=int, default=20_000)
     args = parser.parse_args(argv)
     request = ReadRequest()
-    documents = (d for _, d in resolved(args.files, (), request).documents(ReadReport()))
+    documents = (d for _, d in resolve_inputs(args.files, (), request).documents(ReadReport()))
     found = sample(documents, characters=args.characters, longest=args.longest)
     write(args.output, found)
     sys.stdout.write(f"{len(found):,} documents, {sum(len(document.text) for document in found):,} characters\n")

@@ -15,7 +15,7 @@ import numpy as np
 from fascicle.core.document import Document
 from fascicle.evaluation.link_scores import LinkCase, link_difference, link_intervals, score_links
 from fascicle.linking.features import FEATURES
-from fascicle.linking.fitting import FitSettings, TrainingData, fit_rankers, teach
+from fascicle.linking.fitting import FitSettings, TrainingData, fit_rankers, gather_training_data
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.linking.ranking import Ranked, Table
@@ -48,7 +48,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     fit = documents(name, "fit", choosing=True)
     reference = reference_of(fit, documents(name, "dev"), pack)
     settings = FitSettings()
-    taught = teach(pack, index, fit, settings=settings)
+    taught = gather_training_data(pack, index, fit, settings=settings)
     linker = Linker(pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings))
     ranked = _ranked(linker, reference.documents)
     whole = _scores(reference, linker, ranked)
@@ -60,7 +60,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     for source in SOURCES:
         bare = [_plain(one) if source == "abbreviations" else one for one in fit]
         test = [_plain(one) if source == "abbreviations" else one for one in reference.documents]
-        less = teach(pack, index, bare, settings=FitSettings(remember=source != "memory"))
+        less = gather_training_data(pack, index, bare, settings=FitSettings(remember=source != "memory"))
         other = Linker(pack, index=index, memory=less.memory, rankers=fit_rankers(less, settings=settings))
         rows[source] = _scores(reference, other, _ranked(other, test))
     return {

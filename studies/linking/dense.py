@@ -18,11 +18,11 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.evaluation.link_report import LinkSystem
-from fascicle.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, planned
+from fascicle.linking.dense import GRAPH, TOKENIZER, VECTORS, DenseIndex, plan_names
 from fascicle.linking.encoding import NameEncoder, largest
 from fascicle.linking.fitting import fit_linker
 from fascicle.linking.index import NameIndex
-from fascicle.terms.pack.arrays import mapped
+from fascicle.terms.pack.arrays import map_array
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.tasks.link_cases import cases_of_linker
 from studies.linking.corpora import Part, documents
@@ -78,11 +78,11 @@ def chosen(report: dict[str, Any]) -> float:
 def costs(pack: Pack, dense: DenseIndex) -> dict[str, float]:
     """What it takes to make vectors and to compare them."""
     encoder = NameEncoder.open(dense.folder / GRAPH, dense.folder / TOKENIZER, pad=dense.manifest.pad, threads=1)
-    rows = np.random.default_rng(0).choice(planned(pack, (KIND,)).surfaces, SAMPLE, replace=False)
+    rows = np.random.default_rng(0).choice(plan_names(pack, (KIND,)).surfaces, SAMPLE, replace=False)
     names = sorted(pack.active.surfaces.take(rows), key=len)
     encoder.together(names[:1])
     portions = [names[at : at + TOGETHER] for at in range(0, SAMPLE, TOGETHER)]
-    vectors = mapped(dense.folder / VECTORS).reshape(-1, dense.manifest.width)
+    vectors = map_array(dense.folder / VECTORS).reshape(-1, dense.manifest.width)
     asked = encoder.together(names[::8])
     return {
         "names": len(vectors),

@@ -19,7 +19,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.evaluation.link_report import LinkSystem, links_report
-from fascicle.linking.fitting import Fitted, fit_linker
+from fascicle.linking.fitting import FittedLinker, fit_linker
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
@@ -32,7 +32,7 @@ FITTED, ORDERED = "fitted", "order of tiers"
 RESAMPLES = 1000
 
 
-def fitted_linker(pack: Pack, index: NameIndex, fitted: Fitted) -> Linker:
+def fitted_linker(pack: Pack, index: NameIndex, fitted: FittedLinker) -> Linker:
     """The linker that was fitted."""
     return Linker(pack, index=index, memory=fitted.memory, rankers=fitted.rankers)
 

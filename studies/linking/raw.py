@@ -21,7 +21,7 @@ from fascicle.linking.linker import Linker
 from fascicle.loading import load
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, concepts_of
+from fascicle.verbs.tasks.link_cases import Reference, cases_of_linker, cases_of_predictions, mention_concepts
 from studies.linking.corpora import documents
 from studies.linking.measure import each_corpus, fitted_linker, opened, parser_of, reference_of, report_of
 
@@ -86,11 +86,11 @@ def kept(found: Linked, least: float) -> Linked:
 
 def chosen(reference: Reference, found: Linked) -> float:
     """The least strength by which concepts of documents have the best F1; of equal ones the lowest."""
-    gold = {(one.id, curie) for one in reference.documents for each in one.mentions for curie in concepts_of(each)}
+    gold = {(one.id, curie) for one in reference.documents for each in one.mentions for curie in mention_concepts(each)}
     strongest: dict[tuple[str, str], float] = {}
     for name, several in found.items():
         for mention in several:
-            for curie in concepts_of(mention):
+            for curie in mention_concepts(mention):
                 strongest[name, curie] = max(strongest.get((name, curie), 0.0), strength(mention))
 
     def f1(least: float) -> float:

@@ -23,7 +23,7 @@ from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
 from fascicle.terms.abbreviations.pairs import Pairs
-from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import Reference, linked
@@ -63,7 +63,7 @@ def entries_of(pack: Pack, index: NameIndex, kind: str, prefixes: Sequence[str])
     distinct, inverse = np.unique(concepts, return_inverse=True)
     reached = index.equivalents.within(distinct, wanted)
     starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
-    which, places = spread(starts[inverse], starts[inverse + 1])
+    which, places = expand_ranges(starts[inverse], starts[inverse + 1])
     texts = active.surfaces.take(active.surface[terms[which]])
     kinds, rows = active.kind[terms[which]].tolist(), reached.rows[places]
     for text, row, number in zip(texts, rows.tolist(), kinds, strict=True):

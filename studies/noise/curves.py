@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fascicle.evaluation.reports.plots.canvas import legend, look, save, sheet
+from fascicle.evaluation.reports.plots.canvas import legend, line_look, open_sheet, save_figure
 from fascicle.training.experiments.grid import Grid, read_grid
 from studies.binder.tables import NAMES, NOISED, Found, noises
 from studies.common import GRIDS, ROOT
@@ -84,7 +84,7 @@ def draw(figure: Figure, of: Curves) -> None:
     for (corpus, kind), systems in of.items():
         axes = grid[corpora.index(corpus), list(KINDS).index(kind)]
         for number, (system, points) in enumerate(systems.items()):
-            seen = look(number)
+            seen = line_look(number)
             # Side by side, so that no bar hides another.
             shares = [point.share + 0.006 * (number - 1) for point in points]
             axes.plot(shares, [point.f1 for point in points], label=NAMES[system], **seen)
@@ -105,9 +105,9 @@ def main(out: Path = OUT) -> int:
     if not of:
         sys.stderr.write("no run of studies/grids/noise.toml is done; run some with `fascicle bench`\n")
         return 2
-    with sheet(width=9.0, height=0.8 + 2.6 * len({corpus for corpus, _ in of})) as figure:
+    with open_sheet(width=9.0, height=0.8 + 2.6 * len({corpus for corpus, _ in of})) as figure:
         draw(figure, of)
-        save(figure, out, overwrite=True)
+        save_figure(figure, out, overwrite=True)
     return 0
 
 

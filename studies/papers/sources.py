@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fascicle.errors import InputError
 from fascicle.training.experiments.grid import Grid, read_grid
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.bundling.hierarchical import bootstrap_pooled
 from studies.common import GRIDS
 from studies.papers.rule import Compared, Z
@@ -75,7 +75,7 @@ def less(what: str, paper: float, *, first: Row | None, second: Row | None, **mo
     pairs = [(first.found[seed], second.found[seed]) for seed in first.found if seed in second.found]
     if not pairs or not all(v.get("test_counts") for pair in pairs for v in pair):
         return []
-    scored = [tuple(scores_of(value["test_counts"]) for value in pair) for pair in pairs]
+    scored = [tuple(stored_scores(value["test_counts"]) for value in pair) for pair in pairs]
     ends: dict[str, float] = {}
     here = 100 * statistics.mean(a.micro.f1 - b.micro.f1 for a, b in scored)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from fascicle.loading import load_whole
+from fascicle.loading import load_all_types
 from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 from fascicle.verbs.export import export
 from studies.six import thresholds
@@ -42,7 +42,7 @@ def fitted(refit: Path, twin: Path, place: Path) -> tuple[Manifest, dict[str, An
     """
     of_twin = read_manifest(twin / "best")
     export(twin, place / "twin", int8=True)
-    dev = dev_answers(load_whole(place / "twin"))
+    dev = dev_answers(load_all_types(place / "twin"))
     manifest = read_manifest(refit / "best")
     apart = tuple(name for name in manifest.types if "." in name)
     scores, rules = fit_scores(dev), fit_abbreviations(dev, apart=apart)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.evaluation.calibration.fitting import Fitted, fit_calibration
+from fascicle.evaluation.calibration.fitting import FittedCalibration, fit_calibration
 from fascicle.evaluation.calibration.reliability import judged
 from fascicle.evaluation.scoring.scores import score
 from fascicle.formats import read
@@ -134,7 +134,7 @@ def counted(document: Document, part: DevPart) -> Document:
     return msgspec.structs.replace(document, id=f"{part.path}/{document.id}", mentions=mentions)
 
 
-def fit_scores(dev: DevAnswers) -> Fitted:
+def fit_scores(dev: DevAnswers) -> FittedCalibration:
     """One temperature for all types; every mention is kept."""
     return fit_calibration(
         judged(dev.gold(), dev.found), method="temperature", target=None, types=(), chosen_on=dev.sha256

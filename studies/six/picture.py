@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fascicle.evaluation.reports.plots.canvas import legend, look, save, sheet
+from fascicle.evaluation.reports.plots.canvas import legend, line_look, open_sheet, save_figure
 from studies.common import RESULTS, ROOT, result
 from studies.six.tables import FULL, OF_SIX, mean_strict
 
@@ -58,7 +58,7 @@ def draw(figure: Figure, of: Mapping[str, Place]) -> None:
     """One sheet of axes; speed has a logarithmic scale."""
     axes = figure.subplots()
     for number, (name, place) in enumerate(of.items()):
-        axes.plot(place.rates, [place.f1] * len(place.rates), label=name, **look(number))
+        axes.plot(place.rates, [place.f1] * len(place.rates), label=name, **line_look(number))
     axes.set_xscale("log")
     axes.set_xlabel("sentences a second, one core")
     axes.set_ylabel("mean strict F1")
@@ -71,9 +71,9 @@ def main(out: Path = OUT, results: Path = RESULTS) -> int:
     if not of:
         sys.stderr.write("no model has both its speed and its rows: run studies.six.dial and .rows\n")
         return 2
-    with sheet(height=3.2) as figure:
+    with open_sheet(height=3.2) as figure:
         draw(figure, of)
-        save(figure, out, overwrite=True)
+        save_figure(figure, out, overwrite=True)
     return 0
 
 

@@ -27,7 +27,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats import read
-from fascicle.loading import load_whole
+from fascicle.loading import load_all_types
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import words as words_of
 from studies.common import RESULTS, paired, write_result
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if bad := [name for name, folder in folders.items() if not name or not folder]:
         parser.error(f"write NAME=FOLDER, not {bad[0]!r}")
     rows = TABLE_2 if args.only == "table-2" else EVERY
-    found = {name: scores_of(load_whole(folder, threads=args.threads), rows) for name, folder in folders.items()}
+    found = {name: scores_of(load_all_types(folder, threads=args.threads), rows) for name, folder in folders.items()}
     value = with_systems(stored(), {name: facts(name, found) for name in found})
     write_result(NAME, value)
     sys.stdout.write(TABLES[args.table](value) + "\n")

@@ -19,12 +19,12 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.models.model import TorchScorer, load_model
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.opening import read_tokenizer
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Manifest, read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.reading import KeptReadings
+from fascicle.text.reading import CachedReader
 from fascicle.training.engine.folder import RECIPE
 from fascicle.training.recogniser.judging import Judge, ReplayedScorer, SeveralCorpora, fit_threshold
 from fascicle.training.recogniser.parts import read_data
@@ -55,7 +55,7 @@ class Twin:
         self._tokenizer = read_tokenizer(folder, self.manifest.tokenizer)
         torch_scorer = TorchScorer(model=load_model(folder, self.manifest).eval(), answer=self.manifest.decision.answer)
         self._scorer = ReplayedScorer(torch_scorer)
-        self._read = KeptReadings(dev, read=reader_of(folder, self.manifest))
+        self._read = CachedReader(dev, read=make_reader(folder, self.manifest))
 
     def fitted(self, judge: Judge) -> dict[str, Any]:
         """Thresholds by this judge, and what they give for each type of each corpus."""

@@ -45,7 +45,7 @@ from fascicle.training.engine.folder import use_threads
 from fascicle.training.engine.run import train
 from fascicle.training.typer.run import TyperFinished, UpdateDone, prepare_typer
 from fascicle.training.typer.scores import word_counts
-from fascicle.verbs.vectors import sentences_of
+from fascicle.verbs.vectors import sentence_words
 from studies.common import RESULTS, write_result
 
 Split = tuple[list[Document], list[Document]]
@@ -289,7 +289,7 @@ def vectors_of(train: Path, folder: Path) -> dict[str, object]:
     cost = folder / "glove.json"
     if not cost.exists():
         before = time.process_time()
-        table = count_cooccurrence(sentences_of(read(train), segmenter_name="rules@1", lowercase=False))
+        table = count_cooccurrence(sentence_words(read(train), segmenter_name="rules@1", lowercase=False))
         settings = GloveSettings(x_max=10.0)
         losses: list[float] = []
         vectors = train_glove(table, settings, tell=lambda _, loss: losses.append(round(loss, 5)))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fascicle.evaluation.reports.plots.canvas import save, sheet
+from fascicle.evaluation.reports.plots.canvas import open_sheet, save_figure
 from fascicle.evaluation.reports.plots.distributions import draw_pca, draw_violins, draw_volcano, load_distributions
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.files import read
 from fascicle.models.span_typer import load_typer
-from fascicle.training.typer.scores import distributions_of, given_mentions
+from fascicle.training.typer.scores import given_mentions, to_distributions
 from studies.common import HERE
 from studies.span_typer.measure import CORPORA
 
@@ -42,15 +42,15 @@ def draw(corpus: str, folder: Path) -> None:
     model = load_typer(run / "model")
     given = given_mentions(model, list(read(folder / "test.jsonl")))
     header = Header(model=model.manifest.name, family="span-typer", definition="softmax", types=model.types)
-    write(said, header, distributions_of(given, model.types), overwrite=True)
+    write(said, header, to_distributions(given, model.types), overwrite=True)
     data = load_distributions(str(said))
-    with sheet(width=12.5, height=8.8) as figure:
+    with open_sheet(width=12.5, height=8.8) as figure:
         (loss, components), (violins, volcano) = figure.subfigures(2, 2)
         draw_learning(loss, load_runs([str(run)]))
         draw_pca(components, data)
         draw_violins(violins, data)
         draw_volcano(volcano, data)
-        save(figure, OUT / f"{corpus}.png", overwrite=True)
+        save_figure(figure, OUT / f"{corpus}.png", overwrite=True)
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
-from fascicle.models.heads.binder import texts_of
-from fascicle.models.model import TorchScorer, basis_of, save_model
+from fascicle.models.heads.binder import tokenise_type_texts
+from fascicle.models.model import TorchScorer, head_basis, save_model
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import BiaffineSettings, BinderSettings
 from fascicle.settings.recipes.recogniser import Recipe
@@ -94,7 +94,7 @@ def rival(recipe: Recipe, like: Pupil) -> PerTypePupil:
     manifest = like.prepared.manifest
     head = manifest.answering
     assert isinstance(head, BinderSettings)
-    texts = texts_of(head, basis_of("binder", manifest, pretrained.encoder, pretrained.tokenizer))
+    texts = tokenise_type_texts(head, head_basis("binder", manifest, pretrained.encoder, pretrained.tokenizer))
     return PerTypePupil(OnePassPerType(pretrained.encoder, texts), like.prepared.data, recipe)
 
 

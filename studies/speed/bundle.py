@@ -47,7 +47,7 @@ from fascicle.training.corpus import Parts
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.recogniser.parts import read_parts
-from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
+from fascicle.training.recogniser.prepare import Prepared, prepare, with_answering_head
 from studies.bundling.study_tables import GOALS
 from studies.common import GRIDS, write_result
 from studies.speed.heads import Times, gold_mentions, proposed, take_turns
@@ -75,7 +75,7 @@ class Pupil:
     def views(self) -> dict[str, Manifest]:
         """The model as each of its heads answers."""
         manifest = self.prepared.manifest
-        return {name: answered_by(manifest, name) for name in manifest.heads}
+        return {name: with_answering_head(manifest, name) for name in manifest.heads}
 
     def go_on(self, documents: Sequence[Document]) -> None:
         """Trains until each head proposes half as many mentions as there are, at most to the last epoch."""

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from fascicle.cli import main as fascicle
-from fascicle.core.document import Mention, canonical
-from fascicle.evaluation.comparison.comparing import cells_of
+from fascicle.core.document import Mention, in_order
+from fascicle.evaluation.comparison.comparing import make_cells
 from fascicle.evaluation.comparison.search import Candidate, search
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
@@ -56,11 +56,11 @@ def make(systems: int, *, seed: int) -> tuple[Said, list[Said]]:
     for number in range(DOCUMENTS):
         spans = drawn_spans(chance, MENTIONS)
         name = f"{number:05}"
-        gold[name] = canonical(Mention(((start, end),), type_) for start, end, type_ in spans)
+        gold[name] = in_order(Mention(((start, end),), type_) for start, end, type_ in spans)
         for one in said:
             right = [span for span in spans if chance.random() < FOUND]
             false = [span for span in drawn_spans(chance, MENTIONS) if span not in spans][: MENTIONS - len(right)]
-            one[name] = canonical(
+            one[name] = in_order(
                 Mention(((start, end),), type_, score=float(chance.random()), source="system")
                 for start, end, type_ in (*right, *false)
             )
@@ -112,7 +112,7 @@ def literal_search(gold: Said, said: list[Said], rules: list[tuple[tuple[int, ..
 def our_search(gold: Said, said: list[Said]) -> tuple[Candidate, ...]:
     """The same from the table of cells, which is made anew."""
     systems = [System(name=str(number), mentions=one) for number, one in enumerate(said)]
-    cells = cells_of(System(name="the gold", mentions=gold), systems)
+    cells = make_cells(System(name="the gold", mentions=gold), systems)
     return search(cells, cells.drawn(resamples=1000, seed=0))
 
 

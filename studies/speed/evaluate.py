@@ -31,8 +31,8 @@ import numpy as np
 from fascicle.core.document import Document, Mention, unique
 from fascicle.evaluation.breakdown.attributes import Ruler
 from fascicle.evaluation.breakdown.buckets import Bucketing, class_table
-from fascicle.evaluation.breakdown.errors import error_rates, mistakes
-from fascicle.evaluation.breakdown.layout import Lexicon, lexicon
+from fascicle.evaluation.breakdown.errors import error_rates, find_mistakes
+from fascicle.evaluation.breakdown.layout import Lexicon, read_lexicon
 from fascicle.evaluation.report import build_report
 from fascicle.evaluation.scoring.inputs import layers, score_system
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -162,7 +162,7 @@ def analyse(documents: Sequence[Document], said: Said, training: Lexicon) -> Non
     """Scores under every rule, buckets of every attribute, errors by class, of one system."""
     system, gold = score_system("made", documents, predicted=said), layers(documents)
     Bucketing(gold, Ruler(documents, training=training)).count(system.predicted)
-    wrong = mistakes(gold, system.predicted)
+    wrong = find_mistakes(gold, system.predicted)
     class_table(wrong)
     error_rates(wrong)
 
@@ -175,7 +175,7 @@ def report_value(documents: Sequence[Document], said: Said, training: Lexicon) -
 def _analysis(work: Callable[[Sequence[Document], Said, Lexicon], None]) -> Callable[[int], dict[str, object]]:
     def measure(repeats: int) -> dict[str, object]:
         gold = with_mentions(sentences("train", "test"), MENTIONS)
-        training, said = lexicon(sentences("devel")), disturbed(gold, seed=0)
+        training, said = read_lexicon(sentences("devel")), disturbed(gold, seed=0)
         work(gold, said, training)
         runs = [here(lambda: work(gold, said, training)) for _ in range(repeats)]
         sides = {"gold": layers(gold), "predicted": said}

@@ -40,7 +40,7 @@ from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
-from fascicle.linking.finding import Found
+from fascicle.linking.finding import FoundTerms
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.settings.inputs import RecognitionSettings
@@ -186,7 +186,7 @@ class Steps:
         finder = linker._gatherer.finder
         find = finder.find_near
 
-        def find_near(surfaces: Sequence[str], types: Sequence[str]) -> Found:
+        def find_near(surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
             started = time.process_time()
             found = find(surfaces, types)
             self._near_seconds += time.process_time() - started

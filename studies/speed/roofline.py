@@ -160,7 +160,7 @@ def watched(model: ModelPredictor, clock: Clock) -> Iterator[ModelPredictor]:
         (cutting, "all_sentences", "sentences"),
         (cutting, "_assemble", "words"),
         (model._tokenizer, "encode", "tokenise"),
-        (reading, "windows_of", "windows"),
+        (reading, "make_windows", "windows"),
         (predicting, "collate", "collate"),
         (model, "_patches", "answer"),
     ]

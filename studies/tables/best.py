@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.tables.grids import NOT_RUN, Row, Value, markdown, points, rows_of
 
 SHOWN = 6  # of each corpus, beside the one that all are compared with
@@ -75,7 +75,7 @@ def _less(one: Candidate, reference: Candidate | None) -> str:
     if reference is None or one == reference:
         return "reference" if reference else ""
     try:
-        paired = bootstrap_difference(*(scores_of(c.value["test_counts"]) for c in (one, reference)))
+        paired = bootstrap_difference(*(stored_scores(c.value["test_counts"]) for c in (one, reference)))
     except InputError:
         return "other units"
     return points(paired)

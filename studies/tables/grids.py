@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.uncertainty.intervals import Interval, bootstrap_difference
 from fascicle.training.experiments.grid import Grid, GridRun
 from fascicle.training.experiments.hashes import recipe_hash
-from fascicle.training.experiments.results import other_conditions, read_result, scores_of
+from fascicle.training.experiments.results import other_conditions, read_result, stored_scores
 from studies.abstracts import drawing_abstracts
 
 MISSING = "not measured"
@@ -164,7 +164,7 @@ def _planned(corpus: str, rows: Sequence[Row]) -> str:
     """A line for a corpus of which nothing is run."""
     tiers = dict.fromkeys(run.tier for row in rows for run in row.runs)
     count = sum(len(row.runs) for row in rows if row.head in ("", row.runs[0].recipe.answer()))
-    return f"**{corpus}**: {NOT_RUN}; {counted(count, 'run')} of the tier {' and '.join(tiers)} planned"
+    return f"**{corpus}**: {NOT_RUN}; {plural(count, 'run')} of the tier {' and '.join(tiers)} planned"
 
 
 def _title(corpus: str, rows: Iterable[Row]) -> str:
@@ -195,7 +195,7 @@ def _difference(row: Row, rows: Iterable[Row], compare: str) -> str:
     if not first or not second:
         return MISSING
     try:
-        paired = bootstrap_difference(scores_of(first), scores_of(second))
+        paired = bootstrap_difference(stored_scores(first), stored_scores(second))
     except InputError:
         return "other units"  # one was scored document by document, the other sentence by sentence
     return points(paired)

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from studies.common import result
 from studies.tables.grids import MISSING, markdown
 
@@ -207,7 +207,7 @@ def peers() -> str:
     memory = found.get("peak_mib", {})
     for row in body if memory else ():
         row.append(f"{memory[row[0]]:,}")
-    head = [counted(found["threads"], "thread")]
+    head = [plural(found["threads"], "thread")]
     for name in kinds:
         head += [f"{name}, a second", "Fascicle, times as fast"]
     head += ["peak memory, MiB"] if memory else []

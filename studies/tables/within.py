@@ -6,7 +6,7 @@ import statistics
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.tables.grids import NOT_RUN, markdown, points, rows_of
 
 
@@ -30,7 +30,7 @@ def by_seed(grid: Grid, system: str) -> str:
     for corpus in dict.fromkeys(name for name, _ in rows):
         of, less = rows.get((corpus, system)), rows.get((corpus, grid.compare))
         for seed in sorted(of.found.keys() & less.found.keys()) if of and less else ():
-            both = (scores_of(row.found[seed]["test_counts"]) for row in (of, less))
+            both = (stored_scores(row.found[seed]["test_counts"]) for row in (of, less))
             body.append([corpus, str(seed), points(bootstrap_difference(*both))])
     return markdown(["corpus", "seed", f"`{system}` less `{grid.compare}` (95 %)"], body) if body else NOT_RUN
 

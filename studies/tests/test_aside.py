@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.formats.exclusions import reasons_of
+from fascicle.formats.exclusions import exclusions_by_key
 from studies.conventions.aside import chosen, row
 
 
@@ -26,4 +26,4 @@ def test_a_copy_under_another_id_is_left_out_too() -> None:
     """The hash of the text is enough, because the row counts as a copy of a document that tests."""
     document = Document(id="7", text="BRCA1 in HeLa cells.")
     digest = hashlib.sha256(document.text.encode()).hexdigest()
-    assert ("", digest) in reasons_of([row("a/Train.PubTator", document)])
+    assert ("", digest) in exclusions_by_key([row("a/Train.PubTator", document)])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.evaluation.breakdown.errors import mistakes
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.errors import find_mistakes
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from studies.binder.partly_right import partly_right, summary
 
@@ -30,8 +30,8 @@ def document(*mentions: Mention, identifier: str = "d") -> Document:
 def test_a_modifier_too_many() -> None:
     gold, said = document(mention(2, 2)), mention(1, 2, source="model")
     train = [document(mention(1, 2), mention(4, 5, "B")), document(mention(1, 2), mention(2, 2), identifier="e")]
-    found = mistakes(layers([gold]), {"d": (said,)})
-    (pair,) = partly_right(found, [gold], lexicon(train).frequency)
+    found = find_mistakes(layers([gold]), {"d": (said,)})
+    (pair,) = partly_right(found, [gold], read_lexicon(train).frequency)
     assert (pair.predicted, pair.predicted_in_training) == ("human GR", 2)
     assert (pair.gold, pair.gold_in_training) == ("GR", 1)
     assert (pair.side, pair.change, pair.type, pair.document) == ("left", "longer", "A", "d")
@@ -59,9 +59,9 @@ def test_every_pair_is_a_false_positive_beside_gold_of_its_type(
     }
     of = {name: list({(m.type, m.spans): m for m in mentions}.values()) for name, mentions in of.items()}
     test = document(*of["gold"])
-    found = mistakes(layers([test]), {"d": tuple(of["said"])})
+    found = find_mistakes(layers([test]), {"d": tuple(of["said"])})
     known = Counter(TEXT[m.start : m.end].lower() for m in of["train"])
-    pairs = partly_right(found, [test], lexicon([document(*of["train"], identifier="t")]).frequency)
+    pairs = partly_right(found, [test], read_lexicon([document(*of["train"], identifier="t")]).frequency)
     exact = {(m.type, m.spans) for m in of["gold"]}
     wrong = {m.text_in(TEXT) for m in of["said"] if (m.type, m.spans) not in exact}
     for pair in pairs:

@@ -191,7 +191,7 @@ def test_curves_of_noise(tmp_path: Path) -> None:
     assert [(p.share, p.f1) for p in points] == [(0.0, pytest.approx(80)), (0.2, pytest.approx(60))]
     assert all(p.low <= p.f1 <= p.high for p in points)
     assert found["conll04", "drop"]["softmax"] == []
-    with drawn.sheet() as figure:
+    with drawn.open_sheet() as figure:
         drawn.draw(figure, found)
         lines = [line for line in figure.axes[0].get_lines() if line.get_label() == "BINDER"]
     assert [list(line.get_ydata()) for line in lines] == [[pytest.approx(80), pytest.approx(60)]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from studies.speed import evaluate as script
@@ -32,8 +32,8 @@ def test_predictions_err_as_often_as_is_said() -> None:
     loose = score(layers(documents), said, rule="loose")
     assert loose.micro.recall > found.micro.recall + script.CUT / 2
     assert script.disturbed(documents, seed=0) == said != script.disturbed(documents, seed=1)
-    script.analyse(documents, said, lexicon(documents[:1]))
-    script.report_value(documents[:20], {d.id: said[d.id] for d in documents[:20]}, lexicon(documents[:1]))
+    script.analyse(documents, said, read_lexicon(documents[:1]))
+    script.report_value(documents[:20], {d.id: said[d.id] for d in documents[:20]}, read_lexicon(documents[:1]))
 
 
 def test_documents_up_to_a_number_of_mentions() -> None:

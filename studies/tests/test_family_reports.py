@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.breakdown.errors import error_rates, mistakes
+from fascicle.evaluation.breakdown.errors import error_rates, find_mistakes
 from studies.families import reports, tables
 
 GOLD = {
@@ -25,7 +25,7 @@ SAID = {
 
 
 def test_the_table_of_errors_adds_up_to_the_rates() -> None:
-    found = mistakes(GOLD, SAID)
+    found = find_mistakes(GOLD, SAID)
     table = reports.error_table(GOLD, found)
     rates = error_rates(found)
     assert table.sum(axis=0).tolist() == [rates["boundary_errors"], rates["type_errors"], rates["errors"], 3]
@@ -37,7 +37,7 @@ def test_the_table_of_errors_adds_up_to_the_rates() -> None:
 
 
 def test_differences_of_a_system_with_itself_are_nothing() -> None:
-    table = reports.error_table(GOLD, mistakes(GOLD, SAID))
+    table = reports.error_table(GOLD, find_mistakes(GOLD, SAID))
     pair = {"SeqNER": {1: table}, "SpanNER": {1: table}}
     found = reports.differences({"one": pair}, draws=50)
     assert set(found) == {"SpanNER less SeqNER"}

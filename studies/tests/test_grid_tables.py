@@ -12,7 +12,7 @@ from tests.support.grids import ON_DEV, both, make_grid, shown, store
 
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
 from fascicle.training.experiments.grid import Grid
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 from studies.common import GRIDS
 from studies.tables import grids as tables
 from studies.tables import pages
@@ -98,7 +98,7 @@ def test_means_spreads_and_paired_differences(grid: Grid) -> None:
     found = by_name(grid)
     plain, crf = found["one `plain`"], found["one `crf`"]
     assert (plain["seeds"], crf["seeds"]) == ("1 of 2", "2 of 2")
-    scores = [100 * scores_of(counts).micro.f1 for counts in (BETTER, PLAIN)]
+    scores = [100 * stored_scores(counts).micro.f1 for counts in (BETTER, PLAIN)]
     assert crf["test F1"] == f"{statistics.mean(scores):.2f} ± {statistics.stdev(scores):.2f}"
     assert plain["test F1"] == f"{scores[1]:.2f}"
     assert crf["95 % interval"] == "50.0 to 75.0"
@@ -184,7 +184,7 @@ def test_a_bundle_has_a_row_for_each_head(tmp_path: Path) -> None:
     found = by_name(grid)
     heads = [found[f"one `both`, head `{head}`"] for head in ("span", "softmax")]
     assert [row["seeds"] for row in heads] == ["1 of 2", "1 of 2 (1 stale)"]
-    assert [row["test F1"] for row in heads] == [f"{100 * scores_of(c).micro.f1:.2f}" for c in (BETTER, PLAIN)]
+    assert [row["test F1"] for row in heads] == [f"{100 * stored_scores(c).micro.f1:.2f}" for c in (BETTER, PLAIN)]
     assert [row["dev F1"] for row in heads] == ["80.0", "50.0"]
     assert [row["less `plain`"] for row in heads] == [
         shown(bootstrap_difference(*both(counts, PLAIN))) for counts in (BETTER, PLAIN)

@@ -9,7 +9,7 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts
 from fascicle.formats import write
-from fascicle.formats.predictions import prediction_of, write_tsv
+from fascicle.formats.predictions import make_prediction, write_tsv
 from studies.multilabel.kazu_metric import kazu_counts, main
 
 GOLD = (("A", 0, 4), ("A", 5, 9), ("B", 0, 9), ("A", 12, 14))
@@ -37,7 +37,7 @@ def test_files_give_the_same(
     )
     write(tmp_path / "gold.jsonl", [gold])
     with (tmp_path / "found.tsv").open("wb") as stream:
-        write_tsv([prediction_of(found, source="x")], stream)
+        write_tsv([make_prediction(found, source="x")], stream)
     monkeypatch.setattr("sys.argv", ["kazu_metric", str(tmp_path / "gold.jsonl"), str(tmp_path / "found.tsv")])
     assert main() == 0
     printed = capsys.readouterr().out

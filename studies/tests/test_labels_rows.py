@@ -9,7 +9,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.formats import read, write
-from fascicle.formats.weak_labels import End, Header, entry_of, packed, read_entries, read_labels
+from fascicle.formats.weak_labels import End, Header, pack_labels, pack_lines, read_entries, read_labels
 from fascicle.training.experiments.grid import read_grid
 from studies.common import GRIDS
 from studies.labels.open_texts import main, opened
@@ -72,9 +72,9 @@ def test_only_texts_whose_licence_leaves_no_use_out_may_teach_what_ships(tmp_pat
     said = [
         (np.array([[n % 2 == 0, False]] * count), np.full((count, 2), n / 9)) for n, count in enumerate([1, *[2] * 5])
     ]
-    entries = [entry_of(d, tags=t, probabilities=p, floor=0.1) for d, (t, p) in zip(texts, said, strict=True)]
+    entries = [pack_labels(d, tags=t, probabilities=p, floor=0.1) for d, (t, p) in zip(texts, said, strict=True)]
     end = End(documents=6, words=11, mentions={"A": 5}, left_out={"copy": 1})
-    (tmp_path / "sample.labels").write_bytes(packed([header, *entries, end]))
+    (tmp_path / "sample.labels").write_bytes(pack_lines([header, *entries, end]))
     assert (
         main([*(str(tmp_path / f"sample.{kind}") for kind in ("jsonl", "labels")), "-o", str(tmp_path / "open")]) == 0
     )

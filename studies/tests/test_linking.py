@@ -13,7 +13,7 @@ from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, teach
+from fascicle.linking.fitting import FitSettings, fit_linker, fit_rankers, gather_training_data
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
@@ -71,7 +71,7 @@ def test_rivals_are_asked_for_long_forms_and_ranked(
 def test_what_is_ranked_first_is_what_the_linker_ranks_first(opened: tuple[Pack, NameIndex]) -> None:
     pack, index = opened
     settings = FitSettings()
-    taught = teach(pack, index, corpus(), settings=settings)
+    taught = gather_training_data(pack, index, corpus(), settings=settings)
     linker = Linker(pack, index=index, memory=taught.memory, rankers=fit_rankers(taught, settings=settings))
     reference = Reference(documents=corpus(6), packs=(pack,))
     found = list(ablation._cases(reference, linker, ablation._ranked(linker, reference.documents)))
@@ -81,7 +81,7 @@ def test_what_is_ranked_first_is_what_the_linker_ranks_first(opened: tuple[Pack,
 
 def test_features_that_are_left_out_have_no_weight(opened: tuple[Pack, NameIndex]) -> None:
     pack, index = opened
-    taught = teach(pack, index, corpus(), settings=FitSettings())
+    taught = gather_training_data(pack, index, corpus(), settings=FitSettings())
     rankers = fit_rankers(ablation.without(taught, ablation.GROUPS["species"]), settings=FitSettings())
     weights = rankers["Gene"].weights
     assert {weights[name] for name in ablation.GROUPS["species"]} == {0.0}

@@ -13,7 +13,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.mention import Link, Mention
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 from studies.packs.gold import _annotations
 from studies.packs.literal import Literal, lowered
 from studies.packs.names import of_type, surfaces
@@ -50,7 +50,9 @@ def test_lower_case_moves_no_offset(text: str) -> None:
 
 def small(folder: Path) -> Pack:
     records = (
-        ConceptRecord(curie="X:1", type="Disease", names=(Name("lung cancer", "label"),), references=(Cross("Y:1"),)),
+        ConceptRecord(
+            curie="X:1", type="Disease", names=(Name("lung cancer", "label"),), references=(CrossReference("Y:1"),)
+        ),
         ConceptRecord(curie="X:2", type="Gene", names=(Name("TP53", "label"), Name("old name")), obsolete=False),
         ConceptRecord(curie="X:3", type="Gene", names=(Name("BRCA1", "label"),), obsolete=True),
     )

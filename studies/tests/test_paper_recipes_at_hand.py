@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.cli import COMMANDS, main
-from fascicle.core.files.tree import is_there
+from fascicle.core.files.tree import path_exists
 from fascicle.settings.recipes.any import read_recipe
 
 FOLDER = Path(__file__).resolve().parents[2] / "recipes"
@@ -64,4 +64,4 @@ def test_the_corpus_of_a_recipe_is_among_the_data_or_it_says_where_it_comes_from
     for name in VARIABLES[1:]:
         monkeypatch.setenv(name, str(made if name in ("FASCICLE_GENIA", "FASCICLE_TYPING") else lacking))
     files = [file for file in read_recipe(path).files().values() if file and not file.startswith(str(made))]
-    assert all(map(is_there, files)) != ("see studies/docs/paper-recipes.md" in comments(path))
+    assert all(map(path_exists, files)) != ("see studies/docs/paper-recipes.md" in comments(path))

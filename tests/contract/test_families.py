@@ -34,7 +34,7 @@ from fascicle.models.heads.spans import SpanClassifier
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.model import FAMILIES, NerModel, TorchScorer, load_model, save_model
 from fascicle.runtime.decoding.chains import ChainScores
-from fascicle.runtime.decoding.kinds import KINDS, limits_of
+from fascicle.runtime.decoding.kinds import KINDS, head_limits
 from fascicle.runtime.decoding.tagger import TagDecision, decode_batch
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import (
@@ -244,7 +244,7 @@ def test_what_is_returned_keeps_the_limits(trained: Trained) -> None:
     chance = torch.Generator().manual_seed(1)
     put_weights(model, {n: p + torch.randn(p.shape, generator=chance) for n, p in model.named_parameters()})
     blind = ModelPredictor(trained.predictor.manifest, trained.tokenizer, TorchScorer(model=model))
-    limits = limits_of(trained.predictor.manifest.answering)
+    limits = head_limits(trained.predictor.manifest.answering)
     for predictor in (trained.predictor, blind):
         for document, patch in zip(trained.gold, predictor.predict(trained.gold), strict=True):
             for one, other in combinations(patch.add, 2):

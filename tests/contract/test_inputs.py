@@ -29,7 +29,7 @@ from fascicle.text.windows import FEATURES, collate
 from fascicle.training.corpus import Parts
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.recogniser.parts import read_parts
-from fascicle.training.recogniser.prepare import Prepared, answered_by, prepare
+from fascicle.training.recogniser.prepare import Prepared, prepare, with_answering_head
 from fascicle.training.run import run_recipe
 
 NAMES = "Chemical\taspirin\nChemical\tcaffeine\nDisease\tlung cancer\nDisease\theart failure\nOrgan\tlung\n"
@@ -76,7 +76,7 @@ class Made:
         return Trainer(self.prepared.model, self.prepared.data, self.recipe.training, seed=self.recipe.seed)
 
     def predictor(self, *, answer: str = "", **options: Any) -> ModelPredictor:
-        manifest = answered_by(self.prepared.manifest, answer) if answer else self.prepared.manifest
+        manifest = with_answering_head(self.prepared.manifest, answer) if answer else self.prepared.manifest
         scorer = TorchScorer(model=self.prepared.model.eval(), answer=answer)
         return ModelPredictor(manifest, self.tokenizer, scorer, read=self.prepared.inputs.read, **options)
 

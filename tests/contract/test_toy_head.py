@@ -17,8 +17,8 @@ import pytest
 from fascicle.models.heads.contract import Head
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer
 from fascicle.runtime.decoding.chains import ChainScores
-from fascicle.runtime.decoding.kinds import Kind
-from fascicle.runtime.decoding.spans import candidates
+from fascicle.runtime.decoding.kinds import HeadKind
+from fascicle.runtime.decoding.spans import candidate_spans
 from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,11 +114,11 @@ def test_the_page_names_the_whole_contract_and_every_table() -> None:
     methods |= {"soft_gold", "imitation", "imitates", "scheme"}
     assert contract == {"Head", "limits", "axes", *methods}
     assert contract <= set(re.findall(r"^\| `(\w+)", PAGE, re.MULTILINE))
-    record = PAGE.partition("| field of `Kind` |")[2].partition("\n\n")[0]
-    assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(Kind))
+    record = PAGE.partition("| field of `HeadKind` |")[2].partition("\n\n")[0]
+    assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(HeadKind))
     assert all(f"`{field.name}`" in PAGE for field in fields(Limits))
     with pytest.raises(ValueError, match="a span head has the tables starts, ends, widths, spans, ") as refused:
-        candidates({}, [], longest=1)
+        candidate_spans({}, [], longest=1)
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")
     of_taggers = ["emissions", *ChainScores.__annotations__]
     listed = re.findall(r"^\|[^|]*\|([^|]*)\| `\[", PAGE, re.MULTILINE)

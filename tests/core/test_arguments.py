@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
-from fascicle.core.arguments import checked, paths_in
+from fascicle.core.arguments import collect_paths, validate_arguments
 from fascicle.errors import UsageError
 
 HINTS: tuple[Any, ...] = (
@@ -45,7 +45,7 @@ def taking(hint: Any) -> Callable[[Any], Any]:
         return value
 
     call.__annotations__["value"] = hint
-    return checked(call)
+    return validate_arguments(call)
 
 
 def allows(value: Any, hint: Any) -> bool:
@@ -78,7 +78,7 @@ class Outer:
     names: Sequence[str] = ()
 
 
-@checked
+@validate_arguments
 def take(every: Iterable[Outer], by: Mapping[str, int], do: Callable[[int], int] = abs) -> Iterable[Outer]:
     return every
 
@@ -114,10 +114,10 @@ def test_a_stream_is_not_read_by_the_check() -> None:
 @given(st.text(max_size=3))
 def test_names_of_files(text: str) -> None:
     if text and "\0" not in text:
-        assert paths_in([text, Path("a")], name="files") == (text, "a")
+        assert collect_paths([text, Path("a")], name="files") == (text, "a")
     else:
         with pytest.raises(UsageError, match=r"^files"):
-            paths_in([text], name="files")
+            collect_paths([text], name="files")
 
 
 def test_what_python_refuses_stays_what_it_is() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import fascicle
-from fascicle.core.effects import CODES, HARMLESS, MEANING, effect_of, event_of, is_silent
-from fascicle.evaluation.doctor.checks.reading import finding_of
+from fascicle.core.effects import CODES, HARMLESS, MEANING, find_effect, is_silent, make_event
+from fascicle.evaluation.doctor.checks.reading import event_finding
 from fascicle.evaluation.doctor.examine import checks
 
 SOURCES = sorted(Path(fascicle.__file__).parent.rglob("*.py"))
@@ -25,12 +25,12 @@ def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
 
 def test_a_code_without_an_effect_makes_no_event() -> None:
     with pytest.raises(KeyError):
-        event_of("words-invented", step="reader", message="some words were made up")
+        make_event("words-invented", step="reader", message="some words were made up")
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_an_event_has_the_kind_of_its_code(code: str) -> None:
-    event = event_of(code, step="reader", message="something happened", span=(1, 2))
+    event = make_event(code, step="reader", message="something happened", span=(1, 2))
     assert (event.kind, event.span) == (CODES[code].kind, (1, 2))
 
 
@@ -68,13 +68,13 @@ def test_every_code_in_the_sources_is_in_the_table() -> None:
 )
 def test_what_is_unknown_is_not_silent(kind: str, code: str, *, silent: bool) -> None:
     assert is_silent(kind, code) == silent
-    assert (effect_of(kind, code) == HARMLESS) == silent
+    assert (find_effect(kind, code) == HARMLESS) == silent
 
 
 @pytest.mark.parametrize("code", sorted(code for code, known in CODES.items() if known.effect == MEANING))
 def test_what_may_change_the_meaning_is_an_error_of_the_corpus(code: str) -> None:
-    assert checks()[finding_of(CODES[code].kind, code)].severity == "error"
+    assert checks()[event_finding(CODES[code].kind, code)].severity == "error"
 
 
 def test_what_a_plug_in_repairs_without_a_known_code_is_an_error_of_the_corpus() -> None:
-    assert checks()[finding_of("repair", "unheard-of")].severity == "error"
+    assert checks()[event_finding("repair", "unheard-of")].severity == "error"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 
-from fascicle.core.document import STEP, Document, Link, Mention, linked_by, unique
-from fascicle.core.marks import FORBIDDEN, colour_of
+from fascicle.core.document import STEP, Document, Link, Mention, link_event, unique
+from fascicle.core.marks import FORBIDDEN, colour_class
 
 
 def as_shown(text: str) -> str:
@@ -79,7 +79,7 @@ def test_the_table_says_what_is_known_of_a_mention() -> None:
 
 def test_links_are_shown_with_identifier_name_and_origin() -> None:
     link = Link(id="D1", ontology="MESH", name='"asthma" & more', curie="MESH:D1")
-    event = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
+    event = link_event("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
     mention = Mention(((0, 6),), "Disease", links=(link,))
     document = Document(id="d", text="asthma and", mentions=(mention,), events=(event, event))
     page = document._repr_html_()
@@ -93,7 +93,7 @@ def test_links_are_shown_with_identifier_name_and_origin() -> None:
 
 def test_types_that_are_common_together_differ_in_colour() -> None:
     for names in (("Gene", "Disease", "Chemical", "Species", "CellLine", "CellType"), ("PER", "ORG", "LOC", "MISC")):
-        assert len({colour_of(name) for name in names}) == len(names)
+        assert len({colour_class(name) for name in names}) == len(names)
 
 
 def test_thousands_of_mentions_take_no_long_time() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.codec import decode, encode
-from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, Relation, Section, canonical, unique
+from fascicle.core.document import Document, Link, Mention, MentionKey, Patch, Relation, Section, in_order, unique
 from fascicle.core.patches import apply
 
 TEXT = "lung cancer (LC) of mice"
@@ -66,7 +66,7 @@ def naive(document: Document, patch: Patch) -> tuple[Mention, ...]:
             msgspec.structs.replace(mention, links=mention.links + links) if mention.key == key else mention
             for mention in found
         ]
-    return canonical(found)
+    return in_order(found)
 
 
 @st.composite
@@ -185,10 +185,10 @@ def test_canonical_order_is_that_of_a_plain_sort(given: list[Mention]) -> None:
     first = {one.key: one for one in reversed(given)}
     assert unique(given) == (tuple(sorted(first.values(), key=place)), len(given) - len(first))
     if len(first) == len(given):
-        assert canonical(given) == canonical(reversed(given)) == unique(given)[0]
+        assert in_order(given) == in_order(reversed(given)) == unique(given)[0]
     else:
         with pytest.raises(ValueError, match="twice"):
-            canonical(given)
+            in_order(given)
 
 
 def test_two_mentions_that_change_places() -> None:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from fascicle.core.arguments import at_most
+from fascicle.core.arguments import time_limit
 from fascicle.errors import InputError
 
 ENDLESS = re.compile("(a+)+$")
@@ -17,7 +17,7 @@ ENDLESS = re.compile("(a+)+$")
 
 def test_a_pattern_without_end_is_stopped() -> None:
     def search() -> None:
-        with at_most(0.2, InputError("too long")):
+        with time_limit(0.2, InputError("too long")):
             ENDLESS.search("a" * 100 + "b")
 
     handler = signal.getsignal(signal.SIGVTALRM)
@@ -29,7 +29,7 @@ def test_a_pattern_without_end_is_stopped() -> None:
 
 
 def test_what_ends_in_time_and_what_only_waits_is_not_stopped() -> None:
-    with at_most(0.2, InputError("too long")):
+    with time_limit(0.2, InputError("too long")):
         assert re.search("a+", "baa") is not None
         time.sleep(0.4)
     until = time.process_time() + 0.4
@@ -41,12 +41,12 @@ def test_inner_limits_and_other_threads_do_no_harm() -> None:
     done = []
 
     def work() -> None:
-        with at_most(1e-3, InputError("too long")):
+        with time_limit(1e-3, InputError("too long")):
             done.append(ENDLESS.search("a" * 18 + "b"))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    with at_most(60, InputError("too long")), at_most(1e-3, InputError("inner")):
+    with time_limit(60, InputError("too long")), time_limit(1e-3, InputError("inner")):
         done.append(ENDLESS.search("a" * 18 + "b"))
     assert done == [None, None]

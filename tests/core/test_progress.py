@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fascicle.core import progress
-from fascicle.core.progress import watched
+from fascicle.core.progress import track
 
 
 class Output:
@@ -37,7 +37,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> Output:
 
 
 def test_a_notebook_has_one_output_that_changes(notebook: Output, capsys: pytest.CaptureFixture[str]) -> None:
-    assert list(watched(range(4), of=4)) == [0, 1, 2, 3]
+    assert list(track(range(4), of=4)) == [0, 1, 2, 3]
     shares = [one["text/html"].partition('value="')[2].partition('"')[0] for one in notebook.shown[:-1]]
     assert shares == ["0.250", "0.500", "0.750", "1.000"]
     assert "50%" in notebook.shown[1]["text/plain"]
@@ -50,13 +50,13 @@ def test_a_program_that_has_ipython_but_is_no_notebook_writes_lines(
 ) -> None:
     monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: None)
     monkeypatch.setattr(progress, "NOW_AND_THEN", 0.0)
-    assert list(watched(iter("ab"))) == ["a", "b"]
+    assert list(track(iter("ab"))) == ["a", "b"]
     assert notebook.shown == []
     assert "2 documents" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_it_ends_when_nobody_asks_for_more(notebook: Output) -> None:
-    shown = watched(range(9), of=9)
+    shown = track(range(9), of=9)
     next(shown)
     next(shown)
     shown.close()  # type: ignore[attr-defined]

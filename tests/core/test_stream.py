@@ -10,7 +10,7 @@ from fascicle.core.contracts import PARTS, Predictor, Step
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.stream import annotate, chunks, stream
 from fascicle.errors import InputError, ModelError, UsageError
-from fascicle.runtime.choice import Chosen
+from fascicle.runtime.choice import FilteredPredictor
 from fascicle.text.annotator import Annotator
 
 
@@ -149,21 +149,29 @@ def test_chunks_hold_everything_once_and_stay_bounded() -> None:
 
 def test_a_choice_of_types_and_scores() -> None:
     def kept(**choice: object) -> list[int]:
-        return [len(d.mentions) for d in Chosen(Finder(), **choice).stream(["x x", "y"])]  # type: ignore[arg-type]
+        return [len(d.mentions) for d in FilteredPredictor(Finder(), **choice).stream(["x x", "y"])]  # type: ignore[arg-type]
 
     assert kept() == kept(only=["X"]) == kept(threshold=0.5) == [2, 0]
     assert kept(only=["Y"]) == kept(threshold=0.51) == [0, 0]
-    (document,) = Chosen(Finder(), only=["Y"]).stream(["x x"])
+    (document,) = FilteredPredictor(Finder(), only=["Y"]).stream(["x x"])
     assert [event.code for event in document.events] == ["other-type"]
-    assert Chosen(Finder(), only=["Y"]).types == ("Y",)
+    assert FilteredPredictor(Finder(), only=["Y"]).types == ("Y",)
     with pytest.raises(UsageError, match="'X'"):
-        Chosen(Finder(), only=["x"])
+        FilteredPredictor(Finder(), only=["x"])
 
 
 def test_predictors_that_answer_alike_have_one_fingerprint() -> None:
-    every = [Finder(), Chosen(Finder(), only=["X"]), Chosen(Finder(), only=["Y"]), Chosen(Finder(), threshold=0.5)]
+    every = [
+        Finder(),
+        FilteredPredictor(Finder(), only=["X"]),
+        FilteredPredictor(Finder(), only=["Y"]),
+        FilteredPredictor(Finder(), threshold=0.5),
+    ]
     assert len({predictor.fingerprint for predictor in every}) == 4
-    assert Chosen(Finder(), only=["X", "Y"]).fingerprint == Chosen(Finder(), only=["Y", "X"]).fingerprint
+    assert (
+        FilteredPredictor(Finder(), only=["X", "Y"]).fingerprint
+        == FilteredPredictor(Finder(), only=["Y", "X"]).fingerprint
+    )
 
 
 class Bare:

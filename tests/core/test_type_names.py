@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fascicle
 from fascicle.core.type_names import Vocabulary, read_vocabulary
-from fascicle.core.wording import folded
+from fascicle.core.wording import fold_name
 from fascicle.errors import RecipeError
 
 VOCABULARY = read_vocabulary()
@@ -41,7 +41,7 @@ def test_the_names_of_corpora_are_known(kind: str, names: list[str]) -> None:
 
 def test_every_canonical_name_stands_for_itself_alone() -> None:
     assert [VOCABULARY.candidates(kind) for kind in VOCABULARY.types] == [(kind,) for kind in VOCABULARY.types]
-    assert len({folded(kind) for kind in VOCABULARY.types}) == len(VOCABULARY.types)
+    assert len({fold_name(kind) for kind in VOCABULARY.types}) == len(VOCABULARY.types)
 
 
 def test_the_types_of_the_shipped_model_are_canonical() -> None:
@@ -98,8 +98,8 @@ def test_what_is_added_is_found_or_refused(added: dict[str, list[str]]) -> None:
     try:
         own: Vocabulary = VOCABULARY.extended(added)
     except RecipeError:
-        meant = [(folded(name), kind) for kind, names in added.items() for name in (kind, *names)]
-        known = [(folded(kind), kind) for kind in VOCABULARY.types]
+        meant = [(fold_name(name), kind) for kind, names in added.items() for name in (kind, *names)]
+        known = [(fold_name(kind), kind) for kind in VOCABULARY.types]
         assert len(dict(known + meant)) < len(set(known + meant))
         return
     for kind, names in added.items():

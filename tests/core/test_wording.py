@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.core.wording import counted, has_letters, shortened, unescaped
+from fascicle.core.wording import has_letters, plural, shorten, unescape_html
 
 
 def test_a_noun_is_in_the_plural_where_it_must_be() -> None:
-    assert [counted(n, "name") for n in (0, 1, 1234)] == ["0 names", "1 name", "1,234 names"]
-    assert [counted(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]
+    assert [plural(n, "name") for n in (0, 1, 1234)] == ["0 names", "1 name", "1,234 names"]
+    assert [plural(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ def test_signs_are_no_letters(text: str, expected: bool) -> None:
 
 
 def test_long_names_are_cut() -> None:
-    assert shortened("Disease") == "Disease"
-    assert shortened("a" * 60) == "a" * 60
-    assert shortened("a" * 61) == "a" * 59 + "…"
-    assert len(shortened("a" * 100_000, most=10)) == 10
+    assert shorten("Disease") == "Disease"
+    assert shorten("a" * 60) == "a" * 60
+    assert shorten("a" * 61) == "a" * 59 + "…"
+    assert len(shorten("a" * 100_000, most=10)) == 10
 
 
 def test_references_of_any_length_are_characters() -> None:
-    assert unescaped("a&amp;b &#65; &#x41;") == "a&b A A"
-    assert unescaped(f"&#{'9' * 5_000};") == "\ufffd"
+    assert unescape_html("a&amp;b &#65; &#x41;") == "a&b A A"
+    assert unescape_html(f"&#{'9' * 5_000};") == "\ufffd"

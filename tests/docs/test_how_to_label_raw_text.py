@@ -10,7 +10,7 @@ import pytest
 from tests.pages import blocks
 
 from fascicle.cli import main
-from fascicle.verbs.label import facts_of
+from fascicle.verbs.label import read_label_facts
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to-label-raw-text.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_the_commands(capfd: pytest.CaptureFixture[str]) -> None:
         for line in block.splitlines():
             assert main(shlex.split(line)[1:]) == 0
     assert "biomed" in capfd.readouterr().out
-    whole, safe = facts_of("abstracts.labels").end, facts_of("safe.labels").end
+    whole, safe = read_label_facts("abstracts.labels").end, read_label_facts("safe.labels").end
     assert (whole.documents, safe.documents, safe.left_out) == (7, 6, {"same-id": 1})
 
 

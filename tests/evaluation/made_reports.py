@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.report import ReportSettings, build_report
 from fascicle.evaluation.scoring.inputs import score_system
 
@@ -53,7 +53,7 @@ def rich_report(*, systems: int = 3, documents: int = 30, examples: int = 5) -> 
         )
         for at in range(systems)
     ]
-    training = lexicon([Document(id="t", text=TEXT, mentions=GOLD[2:5])])
+    training = read_lexicon([Document(id="t", text=TEXT, mentions=GOLD[2:5])])
     return build_report(gold, named, training=training, settings=ReportSettings(resamples=50, examples=examples))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
-from fascicle.evaluation.comparison.comparing import Cells, cells_of
+from fascicle.evaluation.comparison.comparing import Cells, make_cells
 from fascicle.runtime.combination.align import System
 
 TEXT = "IL-2 gene of T cells, il-2 GENE in a T"
@@ -27,7 +27,7 @@ CASES = st.tuples(SAID.filter(lambda said: any(said.values())), st.lists(SAID, m
 def cells_from(gold: dict[str, Any], said: Sequence[dict[str, Any]], *, order: Any = None, **options: Any) -> Cells:
     """The table of systems that are called ``s0``, ``s1`` and so on, in another order if one is given."""
     named = [System(name=f"s{n}", mentions=said[n]) for n in order or range(len(said))]
-    return cells_of(System(name="the gold", mentions=gold), named, **options)
+    return make_cells(System(name="the gold", mentions=gold), named, **options)
 
 
 @st.composite

@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.buckets import CUTTINGS, NEEDS_TRAINING, Bucketing, f1_differences
-from fascicle.evaluation.breakdown.layout import UNITS, TextUnit, lexicon
+from fascicle.evaluation.breakdown.layout import UNITS, TextUnit, read_lexicon
 from fascicle.evaluation.scoring.scores import score
 
 from .strategies import TEXT, Corpus, characters, corpora, documents, mentions, sides
@@ -68,7 +68,7 @@ def expected(mention: Mention, gold: tuple[Mention, ...], unit: TextUnit) -> dic
 @pytest.mark.parametrize("unit", UNITS)
 @given(mentions(), mentions(source="model"))
 def test_every_attribute_against_a_loop(unit: TextUnit, gold: tuple[Mention, ...], said: tuple[Mention, ...]) -> None:
-    ruler = Ruler(gold_of([(gold, said)]), training=lexicon([TRAINING]), unit=unit)
+    ruler = Ruler(gold_of([(gold, said)]), training=read_lexicon([TRAINING]), unit=unit)
     listed = [*gold, *said]
     found = ruler.measure([("0", m.type, m.spans) for m in listed])
     assert set(found) == set(ATTRIBUTES)
@@ -81,7 +81,7 @@ def test_every_attribute_against_a_loop(unit: TextUnit, gold: tuple[Mention, ...
 def test_the_buckets_of_an_attribute_add_up_to_the_whole(cutting: Any, corpus: Corpus) -> None:
     gold, said = sides(corpus)
     whole = score(gold, said).counts
-    bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=lexicon([TRAINING])), cutting=cutting)
+    bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=read_lexicon([TRAINING])), cutting=cutting)
     found = bucketing.count(said)
     assert set(found) | set(bucketing.undefined) == set(ATTRIBUTES)
     assert bool(bucketing.undefined) == (cutting == "quantiles" and not whole.support)
@@ -94,7 +94,7 @@ def test_the_buckets_of_an_attribute_add_up_to_the_whole(cutting: Any, corpus: C
 @given(corpora(at_most=5))
 def test_a_bucket_holds_the_mentions_with_its_values(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=lexicon([TRAINING])))
+    bucketing = Bucketing(gold, Ruler(gold_of(corpus), training=read_lexicon([TRAINING])))
     values = [
         {(i, m.type, m.spans): expected(m, gold[i], "sentence") for i, listed in side.items() for m in listed}
         for side in (gold, said)

@@ -15,13 +15,13 @@ from sklearn.metrics import average_precision_score, brier_score_loss, precision
 from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.reliability import (
-    Judged,
+    JudgedMentions,
     best_threshold,
     brier_score,
     expected_calibration_error,
     judged,
     precision_recall,
-    reliability,
+    reliability_curve,
     threshold_for,
 )
 
@@ -36,7 +36,7 @@ def arrays(rows: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
 
 @given(ROWS)
 def test_reliability_against_a_loop(rows: list[tuple[float, bool]]) -> None:
-    bins = reliability(*arrays(rows))
+    bins = reliability_curve(*arrays(rows))
     assert (bins[0].low, bins[-1].high) == (0.0, 1.0)
     assert all(a.high == b.low for a, b in pairwise(bins))
     assert len(bins) == 10
@@ -154,9 +154,9 @@ def test_a_score_that_is_no_probability(score: float) -> None:
     scores, right = np.array([0.5, score]), np.array([True, False])
     message = rf"1 of 2 scores are not probabilities, the first is {score:g}; give scores from 0 to 1"
     for judge in (
-        lambda: reliability(scores, right),
+        lambda: reliability_curve(scores, right),
         lambda: precision_recall(scores, right, gold=1),
-        lambda: Judged(scores=scores, right=right, types=("A", "B"), gold={}),
+        lambda: JudgedMentions(scores=scores, right=right, types=("A", "B"), gold={}),
         lambda: brier_score(scores, right),
     ):
         with pytest.raises(InputError, match=message):
@@ -168,9 +168,9 @@ def test_a_score_that_is_no_probability(score: float) -> None:
 def test_what_does_not_fit_together() -> None:
     one, two = np.array([0.5]), np.array([True, True])
     with pytest.raises(InputError, match="give one each"):
-        reliability(one, two)
+        reliability_curve(one, two)
     with pytest.raises(InputError, match="give one each"):
-        Judged(scores=one, right=np.array([True]), types=(), gold={})
+        JudgedMentions(scores=one, right=np.array([True]), types=(), gold={})
     with pytest.raises(InputError, match="1 mentions are right, but only 0 are gold"):
         precision_recall(one, np.array([True]), gold=0)
     curve = precision_recall(one, np.array([True]), gold=1)
@@ -184,7 +184,7 @@ def test_what_does_not_fit_together() -> None:
 
 def test_no_mentions_have_no_error() -> None:
     nothing = np.array([], dtype=np.float64), np.array([], dtype=bool)
-    assert expected_calibration_error(reliability(*nothing)) is None
+    assert expected_calibration_error(reliability_curve(*nothing)) is None
     assert brier_score(*nothing) is None
     curve = precision_recall(*nothing, gold=3)
     assert (curve.average_precision, curve.thinned()) == (0.0, [])

@@ -11,19 +11,19 @@ from sklearn.isotonic import IsotonicRegression
 
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import LEAST, MOST, fit_isotonic, fit_temperature
-from fascicle.evaluation.calibration.reliability import Judged, expected_calibration_error, reliability
-from fascicle.runtime.decoding.selection import CLIP, interpolated, tempered
+from fascicle.evaluation.calibration.reliability import JudgedMentions, expected_calibration_error, reliability_curve
+from fascicle.runtime.decoding.selection import CLIP, apply_temperature, interpolate_scores
 
 SCORES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.8, 0.99, 1.0]) | st.floats(0, 1)
 ROWS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=40)
 
 
-def data(rows: list[tuple[float, bool]]) -> Judged:
+def data(rows: list[tuple[float, bool]]) -> JudgedMentions:
     scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows], dtype=bool)
-    return Judged(scores=scores, right=right, types=("A",) * len(rows), gold={"A": len(rows)})
+    return JudgedMentions(scores=scores, right=right, types=("A",) * len(rows), gold={"A": len(rows)})
 
 
-def loss(judged: Judged, temperature: float) -> float:
+def loss(judged: JudgedMentions, temperature: float) -> float:
     clipped = np.clip(judged.scores, CLIP, 1 - CLIP)
     z = np.log(clipped / (1 - clipped)) / temperature
     return float(np.sum(np.logaddexp(0, np.where(judged.right, -z, z))))
@@ -48,12 +48,14 @@ def test_a_temperature_that_was_put_in_comes_out(temperature: float, seed: int) 
     true = chance.uniform(0.02, 0.98, size=20000)
     right = chance.uniform(size=len(true)) < true
     logits = temperature * np.log(true / (1 - true))
-    judged = Judged(scores=1 / (1 + np.exp(-logits)), right=right, types=("A",) * len(true), gold={"A": len(true)})
+    judged = JudgedMentions(
+        scores=1 / (1 + np.exp(-logits)), right=right, types=("A",) * len(true), gold={"A": len(true)}
+    )
     found = fit_temperature(judged)
     assert found.value == pytest.approx(temperature, rel=0.06)
     before, after = (
-        expected_calibration_error(reliability(scores, right))
-        for scores in (judged.scores, tempered(judged.scores, found.value))
+        expected_calibration_error(reliability_curve(scores, right))
+        for scores in (judged.scores, apply_temperature(judged.scores, found.value))
     )
     assert after is not None
     assert before is not None
@@ -71,8 +73,8 @@ def test_temperatures_at_the_bounds() -> None:
 
 def test_extreme_scores_stay_finite() -> None:
     found = fit_temperature(data([(1.0, True), (1.0, False), (0.0, False), (0.6, True)]))
-    assert np.isfinite(tempered(np.array([0.0, 0.5, 1.0]), found.value)).all()
-    assert tempered(np.array([0.5]), found.value)[0] == 0.5
+    assert np.isfinite(apply_temperature(np.array([0.0, 0.5, 1.0]), found.value)).all()
+    assert apply_temperature(np.array([0.5]), found.value)[0] == 0.5
 
 
 def min_max(rows: list[tuple[float, bool]]) -> dict[float, float]:
@@ -94,14 +96,14 @@ def test_isotonic_is_the_formula_and_that_of_scikit_learn(rows: list[tuple[float
     judged = data(rows)
     found = fit_isotonic(judged)
     wanted = min_max(rows)
-    fitted = interpolated(np.array(list(wanted)), found.scores, found.values)
+    fitted = interpolate_scores(np.array(list(wanted)), found.scores, found.values)
     assert fitted == pytest.approx(list(wanted.values()))
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(judged.scores, judged.right)
     between = np.linspace(0, 1, 101)
-    assert interpolated(between, found.scores, found.values) == pytest.approx(theirs.predict(between), abs=1e-9)
+    assert interpolate_scores(between, found.scores, found.values) == pytest.approx(theirs.predict(between), abs=1e-9)
     assert list(found.scores) == sorted(set(found.scores))
     assert list(found.values) == sorted(found.values)
-    assert (np.diff(interpolated(between, found.scores, found.values)) >= -1e-12).all()
+    assert (np.diff(interpolate_scores(between, found.scores, found.values)) >= -1e-12).all()
 
 
 def test_nothing_to_fit_on() -> None:

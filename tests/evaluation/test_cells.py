@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.comparison.comparing import cells_of
+from fascicle.evaluation.comparison.comparing import make_cells
 from fascicle.evaluation.scoring.scores import score
 from fascicle.runtime.combination.align import System
 
@@ -69,11 +69,11 @@ def test_files_that_list_only_documents_with_mentions() -> None:
     mention = Mention(((0, 1),), "X")
     gold = System(name="the gold", mentions={"b": [mention]}, lists_all=False)
     sparse = System(name="sparse", mentions={"b": [mention]}, lists_all=False)
-    cells = cells_of(gold, [sparse, System(name="full", mentions={"a": [mention], "b": []})])
+    cells = make_cells(gold, [sparse, System(name="full", mentions={"a": [mention], "b": []})])
     assert cells.documents == ("b", "a")
     assert [vars(cells.scores(at).counts) for at in range(2)] == [
         {"tp": 1, "fp": 0, "fn": 0},
         {"tp": 0, "fp": 1, "fn": 1},
     ]
     listed = System(name="the gold", mentions={"a": [], "b": [mention]})
-    assert cells_of(listed, [sparse]).missing == {"sparse": ("a",)}
+    assert make_cells(listed, [sparse]).missing == {"sparse": ("a",)}

@@ -13,7 +13,7 @@ from fascicle.errors import UsageError
 from fascicle.evaluation.comparison.comparing import Comparison, compare
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, bootstrap_f1
-from fascicle.evaluation.uncertainty.significance import holm, randomisation
+from fascicle.evaluation.uncertainty.significance import holm_correction, randomisation_p_value
 
 from .strategies import CASES, cells_from
 
@@ -70,12 +70,12 @@ def test_intervals_are_those_of_the_usual_bootstrap(case: tuple[dict[str, Any], 
             assert interval.low <= interval.high
     chosen = list(combinations(scores, 2))
     differences = [bootstrap_difference(a, b, resamples=50) for a, b in chosen]
-    shuffled = [randomisation(a, b, shuffles=50) for a, b in chosen]
+    shuffled = [randomisation_p_value(a, b, shuffles=50) for a, b in chosen]
     for pair, difference in zip(found.pairs, differences, strict=True):
         assert pair.difference.as_dict() == pytest.approx(difference.as_dict())
-    assert [p.bootstrap_p for p in found.pairs] == pytest.approx(holm([d.p_value for d in differences]))
+    assert [p.bootstrap_p for p in found.pairs] == pytest.approx(holm_correction([d.p_value for d in differences]))
     assert [p.randomisation_p for p in found.pairs] == shuffled
-    assert [p.randomisation_p_corrected for p in found.pairs] == holm(shuffled)
+    assert [p.randomisation_p_corrected for p in found.pairs] == holm_correction(shuffled)
 
 
 def test_a_clear_difference_is_shown_and_a_small_one_is_not() -> None:

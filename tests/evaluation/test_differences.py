@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.scoring.inputs import Scored, score_system
+from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference
-from fascicle.evaluation.uncertainty.significance import holm, paired_tests, randomisation
+from fascicle.evaluation.uncertainty.significance import holm_correction, paired_tests, randomisation_p_value
 
 GENE = Mention(((0, 4),), "Gene")
 
 
-def systems(*found: int, gold: bool = True, documents: int = 40) -> list[Scored]:
+def systems(*found: int, gold: bool = True, documents: int = 40) -> list[ScoredSystem]:
     """Systems that find the only mention in so many of the documents."""
     texts = [Document(id=str(i), text="IL-2", mentions=(GENE,) if gold else ()) for i in range(documents)]
     return [
@@ -23,9 +23,9 @@ def systems(*found: int, gold: bool = True, documents: int = 40) -> list[Scored]
 def test_the_rows_are_those_of_the_tests_with_holms_correction() -> None:
     first, *others = systems(40, 20, 39, 40)
     rows = paired_tests([first, *others], resamples=200)
-    p_values = [randomisation(one.strict, first.strict, shuffles=200) for one in others]
+    p_values = [randomisation_p_value(one.strict, first.strict, shuffles=200) for one in others]
     assert [row["p_value"] for row in rows] == p_values
-    assert [row["p_holm"] for row in rows] == holm(p_values)
+    assert [row["p_holm"] for row in rows] == holm_correction(p_values)
     assert rows[0]["p_holm"] == 3 * p_values[0] < 0.05
     for row, one in zip(rows, others, strict=True):
         whole = bootstrap_difference(one.strict, first.strict, resamples=200).as_dict()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct, error_rates, mistakes
+from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, Mistake, distinct, error_rates, find_mistakes
 from fascicle.evaluation.scoring.scores import score
 
 from .strategies import Corpus, characters, corpora, sides
@@ -61,7 +61,7 @@ def sides_of(a: Mention, b: Mention) -> str:
 @given(corpora())
 def test_every_error_has_the_one_class_that_its_definition_gives(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    found = mistakes(gold, said)
+    found = find_mistakes(gold, said)
     wanted = []
     for key in gold:
         for side, own, others in (("fp", said[key], gold[key]), ("fn", gold[key], said[key])):
@@ -100,7 +100,7 @@ def likeness(a: Mention, b: Mention) -> float:
 @given(corpora())
 def test_the_sums_hold_for_all_and_for_each_type(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    found, scores = mistakes(gold, said), score(gold, said)
+    found, scores = find_mistakes(gold, said), score(gold, said)
     rates = error_rates(found)
     assert rates["type_errors"] + rates["boundary_errors"] + rates["spurious"] == scores.counts.fp
     assert rates["errors"] == scores.counts.fp + scores.counts.fn
@@ -128,7 +128,7 @@ def test_the_rates_of_the_paper_against_loops_over_false_positives(corpus: Corpu
                     typed += 1
                 elif any(not apart(g, p) and (g.type == p.type or not same_type) for g in gold[key]):
                     bounded += 1
-        found = error_rates(mistakes(gold, said), same_type=same_type)
+        found = error_rates(find_mistakes(gold, said), same_type=same_type)
         assert (found["type_errors"], found["boundary_errors"]) == (typed, bounded)
         errors = counts.fp + counts.fn
         assert found["type_rate"] == (typed / errors if errors else None)
@@ -138,7 +138,7 @@ def test_the_rates_of_the_paper_against_loops_over_false_positives(corpus: Corpu
 @given(corpora())
 def test_the_type_rate_is_at_most_one_half_where_no_span_has_two_types(corpus: Corpus) -> None:
     one_type = [tuple(tuple({m.spans: m for m in side}.values()) for side in pair) for pair in corpus]
-    rate = error_rates(mistakes(*sides(one_type)))["type_rate"]
+    rate = error_rates(find_mistakes(*sides(one_type)))["type_rate"]
     assert rate is None or rate <= 0.5
 
 
@@ -148,15 +148,15 @@ def m(start: int, end: int, type_: str = "Gene", score: float | None = None) -> 
 
 def test_a_wrong_partner_explains_before_a_right_one() -> None:
     """The false positive is nearer to the gold mention that was found, but belongs to the one that was not."""
-    (wrong, missed) = mistakes({"d": [m(0, 8), m(4, 20)]}, {"d": [m(0, 8), m(0, 9)]})
+    (wrong, missed) = find_mistakes({"d": [m(0, 8), m(4, 20)]}, {"d": [m(0, 8), m(0, 9)]})
     assert (wrong.side, wrong.kind, wrong.partner) == ("fp", "boundary-both", m(4, 20))
     assert (missed.partner, missed.partner_right) == (m(0, 9), False)
-    (beside,) = mistakes({"d": [m(0, 9)]}, {"d": [m(0, 9), m(0, 4)]})
+    (beside,) = find_mistakes({"d": [m(0, 9)]}, {"d": [m(0, 9), m(0, 4)]})
     assert beside.partner_right
 
 
 def test_scores_belong_to_predictions() -> None:
-    found = mistakes({"d": [m(0, 4), m(10, 12)]}, {"d": [m(0, 5, score=0.7)]})
+    found = find_mistakes({"d": [m(0, 4), m(10, 12)]}, {"d": [m(0, 5, score=0.7)]})
     assert [(mistake.side, mistake.score) for mistake in found] == [("fp", 0.7), ("fn", 0.7), ("fn", None)]
 
 
@@ -166,5 +166,5 @@ def test_duplicates_are_one_mention_with_the_highest_score() -> None:
 
 
 def test_no_error_has_no_rate() -> None:
-    rates = error_rates(mistakes({"d": [m(0, 4)]}, {"d": [m(0, 4)]}))
+    rates = error_rates(find_mistakes({"d": [m(0, 4)]}, {"d": [m(0, 4)]}))
     assert (rates["type_rate"], rates["boundary_rate"], rates["undefined"]) == (None, None, "there is no error")

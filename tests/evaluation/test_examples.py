@@ -7,15 +7,15 @@ import json
 from hypothesis import given
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.buckets import boundary_words, class_table, confusions, examples
-from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, mistakes
+from fascicle.evaluation.breakdown.buckets import boundary_words, class_table, confusions, error_examples
+from fascicle.evaluation.breakdown.errors import BOUNDARY, CLASSES, find_mistakes
 
 from .strategies import TEXT, Corpus, corpora, documents, sides
 
 
 @given(corpora(scored=True))
 def test_tables_hold_every_mistake_once(corpus: Corpus) -> None:
-    found = mistakes(*sides(corpus))
+    found = find_mistakes(*sides(corpus))
     table = class_table(found)
     assert list(table) == list(CLASSES)
     for side in ("fp", "fn"):
@@ -31,7 +31,7 @@ def test_tables_hold_every_mistake_once(corpus: Corpus) -> None:
 
 @given(corpora(scored=True))
 def test_boundary_words_are_those_between_the_boundaries(corpus: Corpus) -> None:
-    found = mistakes(*sides(corpus))
+    found = find_mistakes(*sides(corpus))
     texts = {str(i): TEXT for i in range(len(corpus))}
     rows = boundary_words(found, texts, at_most=1000)
     assert boundary_words(found, texts, at_most=2) == rows[:2]
@@ -55,9 +55,9 @@ def test_boundary_words_are_those_between_the_boundaries(corpus: Corpus) -> None
 
 @given(corpora(scored=True))
 def test_examples_are_bounded_sorted_and_stand_in_their_context(corpus: Corpus) -> None:
-    found = mistakes(*sides(corpus))
+    found = find_mistakes(*sides(corpus))
     by_id = {d.id: d for d in documents(corpus)}
-    shown = json.loads(json.dumps(examples(found, by_id, at_most=2)))
+    shown = json.loads(json.dumps(error_examples(found, by_id, at_most=2)))
     assert set(shown) <= set(CLASSES)
     for kind, listed in shown.items():
         for side in ("fp", "fn"):
@@ -73,7 +73,7 @@ def test_examples_are_bounded_sorted_and_stand_in_their_context(corpus: Corpus) 
             start = example["context_start"]
             assert example["context"] == TEXT[start : start + len(example["context"])]
             assert start <= first < last <= start + len(example["context"])
-    assert examples(found, by_id, at_most=0) == {}
+    assert error_examples(found, by_id, at_most=0) == {}
 
 
 WORDS = "the patients with lung cancer and BRCA1 gene mutations of the breast"
@@ -88,7 +88,7 @@ def mention(words: str, type_: str, score: float | None = None) -> Mention:
 def test_a_pair_is_shown_once() -> None:
     gold = {"d": [mention("lung cancer", "Disease"), mention("BRCA1", "Gene"), mention("breast", "Organ")]}
     said = {"d": [mention("lung", "Disease", 0.4), mention("BRCA1", "Disease", 0.9), mention("cancer and", "Disease")]}
-    shown = examples(mistakes(gold, said), {"d": DOCUMENT})
+    shown = error_examples(find_mistakes(gold, said), {"d": DOCUMENT})
     assert {kind: [e["side"] for e in listed] for kind, listed in shown.items()} == {
         "type": ["fp"],
         "boundary-right": ["fp"],
@@ -101,7 +101,7 @@ def test_a_pair_is_shown_once() -> None:
 def test_confusions_tell_lost_types_from_second_ones() -> None:
     gold = {"d": [mention("lung cancer", "Disease"), mention("BRCA1", "Gene")]}
     said = {"d": [mention("lung cancer", "Disease"), mention("lung cancer", "Cell"), mention("BRCA1 gene", "DNA")]}
-    assert confusions(mistakes(gold, said)) == [
+    assert confusions(find_mistakes(gold, said)) == [
         {"gold": "Disease", "predicted": "Cell", "same_span": 1, "overlapping": 0, "beside_right": 1},
         {"gold": "Gene", "predicted": "DNA", "same_span": 0, "overlapping": 1, "beside_right": 0},
     ]
@@ -109,8 +109,8 @@ def test_confusions_tell_lost_types_from_second_ones() -> None:
 
 def test_long_contexts_are_cut() -> None:
     text = "word " * 1000 + "end"
-    found = mistakes({"d": []}, {"d": [Mention(((2000, 4990),), "X"), Mention(((2500, 2504),), "X")]})
-    long, short = examples(found, {"d": Document(id="d", text=text)})["spurious"]
+    found = find_mistakes({"d": []}, {"d": [Mention(((2000, 4990),), "X"), Mention(((2500, 2504),), "X")]})
+    long, short = error_examples(found, {"d": Document(id="d", text=text)})["spurious"]
     assert len(long["context"]) <= 800
     assert long["mention"]["text"].endswith("…")
     assert len(long["mention"]["text"]) == 300
@@ -121,10 +121,10 @@ def test_long_contexts_are_cut() -> None:
 @given(corpora(scored=True))
 def test_the_mentions_around_an_example_are_those_of_its_context(corpus: Corpus) -> None:
     gold, said = sides(corpus)
-    found = mistakes(gold, said)
+    found = find_mistakes(gold, said)
     texts = {document.id: document for document in documents(corpus)}
-    with_them = examples(found, texts, predicted=said)
-    plain = examples(found, texts)
+    with_them = error_examples(found, texts, predicted=said)
+    plain = error_examples(found, texts)
     for kind, listed in with_them.items():
         for example, bare in zip(listed, plain[kind], strict=True):
             assert {name: value for name, value in example.items() if name != "around"} == bare
@@ -143,7 +143,9 @@ def test_of_many_mentions_around_an_example_the_nearest_are_told() -> None:
     gold = tuple(Mention(((2 * i, 2 * i + 1),), "A") for i in range(60))
     document = Document(id="a", text=text, mentions=gold)
     said = tuple(m for i, m in enumerate(gold) if i != 30)
-    ((example,),) = examples(mistakes({"a": gold}, {"a": said}), {"a": document}, predicted={"a": said}).values()
+    ((example,),) = error_examples(
+        find_mistakes({"a": gold}, {"a": said}), {"a": document}, predicted={"a": said}
+    ).values()
     inside = [
         m for m in gold if example["context_start"] <= m.start < example["context_start"] + len(example["context"])
     ]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.fitting import FEW, Method, Target, fit_calibration
-from fascicle.evaluation.calibration.reliability import Judged
-from fascicle.runtime.decoding.selection import calibrated, rounded
+from fascicle.evaluation.calibration.reliability import JudgedMentions
+from fascicle.runtime.decoding.selection import calibrate_scores, round_scores
 from fascicle.settings.decision import Calibration, TemperatureCurve
 
 TYPES = ("A", "B")
@@ -24,17 +24,17 @@ ROWS = st.lists(
 Row = tuple[float, bool, str]
 
 
-def data(rows: list[Row], *, missed: int = 0) -> Judged:
+def data(rows: list[Row], *, missed: int = 0) -> JudgedMentions:
     gold = {name: sum(r for _, r, t in rows if t == name) + missed for name in TYPES}
-    return Judged(
-        scores=rounded(np.array([s for s, _, _ in rows])),
+    return JudgedMentions(
+        scores=round_scores(np.array([s for s, _, _ in rows])),
         right=np.array([r for _, r, _ in rows], dtype=bool),
         types=tuple(t for _, _, t in rows),
         gold=gold,
     )
 
 
-def rates(judged: Judged, scores: np.ndarray, threshold: float) -> tuple[float, float, float]:
+def rates(judged: JudgedMentions, scores: np.ndarray, threshold: float) -> tuple[float, float, float]:
     """Precision, recall, F1 of what reaches a threshold, counted one by one; precision of nothing is -1."""
     tp = sum(1 for s, r in zip(scores, judged.right, strict=True) if r and s >= threshold)
     kept = sum(1 for s in scores if s >= threshold)
@@ -42,7 +42,7 @@ def rates(judged: Judged, scores: np.ndarray, threshold: float) -> tuple[float, 
     return (tp / kept if kept else -1.0), tp / gold, 2 * tp / (kept + gold)
 
 
-def best_by_hand(judged: Judged, scores: np.ndarray, target: Target) -> tuple[float, float, float] | None:
+def best_by_hand(judged: JudgedMentions, scores: np.ndarray, target: Target) -> tuple[float, float, float] | None:
     """What the best cut gives: just above and at every score."""
     found = [rates(judged, scores, at) for at in sorted(set(scores.tolist()))]
     if target.precision is not None:
@@ -67,7 +67,7 @@ def test_a_threshold_is_as_good_as_the_best_by_hand(
     if not sum(judged.gold.values()):
         return
     curve = fit_calibration(judged, method="isotonic", target=None, chosen_on="x").calibration
-    scores = calibrated(judged.scores, curve) if method == "isotonic" else judged.scores
+    scores = calibrate_scores(judged.scores, curve) if method == "isotonic" else judged.scores
     wanted = best_by_hand(judged, scores, target)
     if wanted is None:
         with pytest.raises(InputError, match="the best is"):
@@ -115,7 +115,7 @@ def test_the_threshold_of_a_type_is_that_of_the_type_alone(rows: list[Row], targ
 
 def test_a_type_that_cannot_be_fitted_takes_the_common_threshold_and_it_is_said() -> None:
     rows: list[Row] = [(0.9, True, "A"), (0.8, False, "A"), (0.4, False, "B")]
-    judged = Judged(
+    judged = JudgedMentions(
         scores=np.array([s for s, _, _ in rows]),
         right=np.array([r for _, r, _ in rows]),
         types=("A", "A", "B"),
@@ -174,7 +174,7 @@ def test_few_mentions_for_an_isotonic_curve_are_said() -> None:
 def test_what_cannot_be_reached(rows: list[Row], target: Target | None, told: str) -> None:
     judged = data(rows, missed=0)
     if target is not None and target.recall:
-        judged = Judged(scores=judged.scores, right=judged.right, types=judged.types, gold={"A": 2})
+        judged = JudgedMentions(scores=judged.scores, right=judged.right, types=judged.types, gold={"A": 2})
     with pytest.raises(InputError, match=told):
         fit_calibration(judged, method="none" if target else "isotonic", target=target, chosen_on="x")
 

@@ -8,7 +8,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, layers, only_source, unit_of
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, layers, only_source, text_unit
 
 SEQ = Mention(((0, 4),), "Gene", source="seq")
 GOLD = Mention(((0, 4),), "Gene")
@@ -47,8 +47,8 @@ def test_another_text_is_refused() -> None:
 def test_what_documents_are() -> None:
     one, two = ((0, 1),), ((0, 1), (2, 3))
     sentence, whole, unknown = (Document(id="1", text="a b", sentences=s) for s in (one, two, None))
-    assert [unit_of(d) for d in ([sentence], [sentence, sentence])] == ["sentence"] * 2
-    assert [unit_of(d) for d in ([whole], [sentence, whole], [sentence, unknown], [])] == ["document"] * 4
+    assert [text_unit(d) for d in ([sentence], [sentence, sentence])] == ["sentence"] * 2
+    assert [text_unit(d) for d in ([whole], [sentence, whole], [sentence, unknown], [])] == ["document"] * 4
 
 
 def test_predictions_beyond_the_text_are_of_another() -> None:

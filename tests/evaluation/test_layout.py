@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
-from fascicle.evaluation.breakdown.layout import Layout, lexicon
+from fascicle.evaluation.breakdown.layout import Layout, read_lexicon
 
 from .strategies import TEXT, characters, mentions
 
@@ -28,7 +28,7 @@ def touched(document: Document, mention: Mention) -> list[int]:
 @given(st.lists(mentions(), max_size=3))
 def test_consistency_frequency_and_vocabulary(training: list[tuple[Mention, ...]]) -> None:
     documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, gold in enumerate(training)]
-    found = lexicon(documents)
+    found = read_lexicon(documents)
     lower = {d.id: [d.text[a:b].lower() for a, b in words_of(d)] for d in documents}
     surfaces: dict[tuple[str, ...], int] = {}
     for document in documents:
@@ -78,11 +78,11 @@ def of_words(text: str, *annotated: tuple[int, int, str]) -> Document:
     ],
 )
 def test_by_hand(document: Document, expected: dict[tuple[tuple[str, ...], str], float]) -> None:
-    assert lexicon([document]).consistency == expected
+    assert read_lexicon([document]).consistency == expected
 
 
 def test_a_mention_of_white_space_is_no_string() -> None:
-    found = lexicon([of_words("a  b", (1, 3, "X"))])
+    found = read_lexicon([of_words("a  b", (1, 3, "X"))])
     assert (found.mentions, dict(found.frequency), dict(found.consistency)) == (1, {}, {})
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability
+from fascicle.evaluation.calibration.reliability import expected_calibration_error, reliability_curve
 from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.evaluation.link_scores import (
     ALONE,
@@ -25,7 +25,7 @@ from fascicle.evaluation.link_scores import (
     link_intervals,
     score_links,
 )
-from fascicle.evaluation.uncertainty.intervals import drawn_documents
+from fascicle.evaluation.uncertainty.intervals import draw_documents
 
 DOCUMENTS = ("1", "2", "3", "4")
 
@@ -205,14 +205,14 @@ def test_figures_equal_loops(cases: list[LinkCase]) -> None:
         assert found.value(name) == (None if (value := naive(cases, name)) is None else pytest.approx(value)), name
     told = [(one.score, bool(one.gold) and one.answer == one.gold) for one in cases if one.answer]
     known = [(score, right) for score, right in told if score is not None]
-    curve = reliability(np.array([one for one, _ in known], float), np.array([one for _, one in known], bool))
+    curve = reliability_curve(np.array([one for one, _ in known], float), np.array([one for _, one in known], bool))
     expected = expected_calibration_error(curve)
     assert found.calibration_error == (None if expected is None else pytest.approx(expected))
 
 
 @given(CASES)
 def test_intervals_equal_drawing_the_documents_themselves(cases: list[LinkCase]) -> None:
-    draws = [row for block in drawn_documents(len(DOCUMENTS), resamples=20, seed=3) for row in block.tolist()]
+    draws = [row for block in draw_documents(len(DOCUMENTS), resamples=20, seed=3) for row in block.tolist()]
     values: dict[str, list[float]] = {name: [] for name in (*FIGURES, CALIBRATION)}
     for draw in draws:
         again = [

@@ -13,20 +13,20 @@ from hypothesis import given
 
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.breakdown.buckets import CUTTINGS
-from fascicle.evaluation.breakdown.layout import lexicon
+from fascicle.evaluation.breakdown.layout import read_lexicon
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
 from fascicle.evaluation.reports.markdown import escaped, markdown
 from fascicle.evaluation.reports.page.page import page
-from fascicle.evaluation.scoring.inputs import Scored, score_system
+from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
 from fascicle.evaluation.scoring.rules import RULES
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap, bootstrap_difference
-from fascicle.evaluation.uncertainty.significance import randomisation
+from fascicle.evaluation.uncertainty.significance import randomisation_p_value
 
 from .strategies import TEXT, Corpus, corpora, documents, mentions, sides
 
 
-def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[Scored]:
+def systems_of(corpus: Corpus, *others: dict[str, tuple[Mention, ...]]) -> list[ScoredSystem]:
     said = [sides(corpus)[1], *others]
     return [score_system(f"system {i}", documents(corpus), predicted=one) for i, one in enumerate(said)]
 
@@ -52,7 +52,7 @@ NOT_NUMBERS = {"partner", "score", "mean_score", "precision_recall"}
 def test_a_report_is_json_and_says_why_a_number_is_undefined(
     cutting: Any, corpus: Corpus, training: tuple[Mention, ...]
 ) -> None:
-    known = lexicon([Document(id="t", text=TEXT, mentions=training)]) if training else None
+    known = read_lexicon([Document(id="t", text=TEXT, mentions=training)]) if training else None
     found = systems_of(corpus, {str(i): () for i in range(len(corpus))})
     report = build_report(
         documents(corpus), found, training=known, settings=ReportSettings(cutting=cutting, resamples=10, examples=2)
@@ -146,7 +146,7 @@ def test_of_one_document_its_sentences_are_drawn() -> None:
     test = report["differences"][0]["test"]
     paired = bootstrap_difference(second, first).as_dict()
     assert test["f1_interval"] == {name: value for name, value in paired.items() if name != "p_value"}
-    assert test["p_value"] == randomisation(second, first)
+    assert test["p_value"] == randomisation_p_value(second, first)
     told = "There is only one document, so intervals come from drawing its sentences."
     assert told in markdown(report)
     assert told in page(report)

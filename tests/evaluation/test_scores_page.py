@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fascicle.core.document import Mention
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES
-from fascicle.evaluation.breakdown.errors import CLASSES, error_rates, mistakes
+from fascicle.evaluation.breakdown.errors import CLASSES, error_rates, find_mistakes
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.scores import score
 
@@ -47,7 +47,7 @@ def test_the_scores_of_the_example() -> None:
 
 def test_the_errors_of_the_example() -> None:
     text, sides = example()
-    found = mistakes({"d": sides["gold"]}, {"d": sides["predicted"]})
+    found = find_mistakes({"d": sides["gold"]}, {"d": sides["predicted"]})
     shown = [
         [m.side.upper(), m.mention.text_in(text), m.kind, "" if m.partner is None else m.partner.text_in(text)]
         for m in found

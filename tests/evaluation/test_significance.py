@@ -12,7 +12,7 @@ from fascicle.core.document import Mention
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.scores import Counts, Scores, score
 from fascicle.evaluation.uncertainty import significance
-from fascicle.evaluation.uncertainty.significance import holm, randomisation
+from fascicle.evaluation.uncertainty.significance import holm_correction, randomisation_p_value
 
 GOLD = 5  # mentions of each document
 ANSWERS = st.tuples(st.integers(0, GOLD), st.integers(0, 4))  # true and false positives
@@ -42,31 +42,35 @@ def test_randomisation_comes_near_the_enumeration_of_all_swaps(
     pairs: list[tuple[tuple[int, int], tuple[int, int]]],
 ) -> None:
     first, second = (made([pair[side] for pair in pairs]) for side in (0, 1))
-    found = randomisation(first, second, shuffles=4000)
+    found = randomisation_p_value(first, second, shuffles=4000)
     assert found == pytest.approx(exact(pairs), abs=0.05)  # six standard errors and more
-    assert found == randomisation(second, first, shuffles=4000)
+    assert found == randomisation_p_value(second, first, shuffles=4000)
     assert 1 / 4001 <= found <= 1
 
 
 def test_systems_that_differ_nowhere_or_everywhere() -> None:
     good, bad = made([(5, 0)] * 40), made([(2, 3)] * 40)
-    assert randomisation(good, good, shuffles=99) == 1.0
-    assert randomisation(good, bad, shuffles=999) == 0.001
+    assert randomisation_p_value(good, good, shuffles=99) == 1.0
+    assert randomisation_p_value(good, bad, shuffles=999) == 0.001
 
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = made([(i % 6, i % 3) for i in range(30)]), made([((i + 1) % 6, i % 2) for i in range(30)])
-    whole = randomisation(first, second, shuffles=500, seed=3)
+    whole = randomisation_p_value(first, second, shuffles=500, seed=3)
     monkeypatch.setattr(significance, "_SWAPS_AT_ONCE", 100)
-    assert randomisation(first, second, shuffles=500, seed=3) == whole != randomisation(first, second, shuffles=500)
+    assert (
+        randomisation_p_value(first, second, shuffles=500, seed=3)
+        == whole
+        != randomisation_p_value(first, second, shuffles=500)
+    )
 
 
 def test_what_cannot_be_tested() -> None:
     gene = Mention(((0, 4),), "Gene")
     with pytest.raises(InputError, match="same documents"):
-        randomisation(score({"a": [gene]}, {"a": [gene]}), score({"b": [gene]}, {"b": [gene]}))
+        randomisation_p_value(score({"a": [gene]}, {"a": [gene]}), score({"b": [gene]}, {"b": [gene]}))
     with pytest.raises(UsageError, match="0 shuffles"):
-        randomisation(made([(1, 0)]), made([(1, 0)]), shuffles=0)
+        randomisation_p_value(made([(1, 0)]), made([(1, 0)]), shuffles=0)
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
@@ -76,12 +80,12 @@ def test_holm_equals_a_loop(values: list[float]) -> None:
     for rank, index in enumerate(sorted(range(len(values)), key=lambda i: values[i])):
         largest = max(largest, (len(values) - rank) * values[index])
         expected[index] = min(1.0, largest)
-    assert holm(values) == pytest.approx(expected)
+    assert holm_correction(values) == pytest.approx(expected)
 
 
 def test_holm_on_a_known_example() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]) == []
+    assert holm_correction([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm_correction([]) == []
     for wrong in ([-0.1], [1.1], [float("nan")]):
         with pytest.raises(UsageError, match="each must be from 0 to 1"):
-            holm(wrong)
+            holm_correction(wrong)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
-from fascicle.evaluation.scoring.rules import Recall, nesting, subset_recall, surfaces
+from fascicle.evaluation.scoring.rules import Recall, gold_surfaces, nested_spans, subset_recall
 from fascicle.formats.files import read
 from fascicle.formats.jsonl import JsonlOptions
 
@@ -31,8 +31,8 @@ def naive_inner(gold: tuple[Mention, ...]) -> set[tuple[tuple[int, int], ...]]:
 
 @given(mentions())
 def test_inner_is_properly_inside_as_sets_of_characters(gold: tuple[Mention, ...]) -> None:
-    assert nesting(gold)[0] == naive_inner(gold)
-    assert nesting(reversed(gold))[0] == naive_inner(gold)
+    assert nested_spans(gold)[0] == naive_inner(gold)
+    assert nested_spans(reversed(gold))[0] == naive_inner(gold)
 
 
 @given(st.lists(st.tuples(mentions(), mentions(source="model")), max_size=4), mentions())
@@ -41,7 +41,7 @@ def test_recall_against_a_naive_loop(
 ) -> None:
     documents = [Document(id=str(i), text=TEXT, mentions=gold) for i, (gold, _) in enumerate(pairs)]
     predicted = {str(i): said for i, (_, said) in enumerate(pairs)}
-    found = subset_recall(documents, predicted, known=surfaces([Document(id="t", text=TEXT, mentions=train)]))
+    found = subset_recall(documents, predicted, known=gold_surfaces([Document(id="t", text=TEXT, mentions=train)]))
     names = {(m.text_in(TEXT), m.type) for m in train}
     expected = {name: [0, 0] for name in found}
     for gold, said in pairs:

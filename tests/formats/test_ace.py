@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, read
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.sources import source_sha256, state_of
+from fascicle.formats.sources import input_state, source_sha256
 
 SGM = """<DOC>
 <DOCID> CNN_1 </DOCID>
@@ -116,7 +116,7 @@ def test_the_hash_and_the_state_of_a_place_follow_its_entities(tmp_path: Path, p
             with zipfile.ZipFile(path, "w") as archive:
                 for file in sorted(folder.iterdir()):
                     archive.write(file, file.name)
-        return source_sha256(str(path)), state_of(str(path))
+        return source_sha256(str(path)), input_state(str(path))
 
     before = told(apf(TEXT))
     after = told(apf(TEXT, MENTIONS[1:]))

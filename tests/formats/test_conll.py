@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention, canonical
+from fascicle.core.document import Document, Mention, in_order
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, ReadReport, parse_columns, read, write
 
@@ -398,7 +398,7 @@ def test_the_best_mentions_are_written(
         Mention(((words[first][0], words[last - 1][1]),), kind, score=score)
         for (kind, first, last), score in made.items()
     )
-    document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=canonical(mentions))
+    document = Document(id="d", text=" ".join("w" * 10), words=tuple(words), mentions=in_order(mentions))
     kept: list[tuple[str, int, int]] = []
     sure = {key: 1.0 if score is None else score for key, score in made.items()}
     for kind, first, last in sorted(made, key=lambda key: (-sure[key], key[1] - key[2], key[1], key[0])):

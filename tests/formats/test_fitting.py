@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.formats import read
-from fascicle.formats.files import judged
+from fascicle.formats.files import note_misfits
 
 TEXT = "IL-2 binds IL-6 and IL-8."
 FITTING = [(0, 4), (11, 15), (20, 24)]
@@ -151,7 +151,7 @@ def test_a_file_of_which_most_do_not_fit_says_so(tmp_path: Path, name: str) -> N
 def document(at: int, fitting: int, wrong: int, lost: int) -> Document:
     mentions = tuple(Mention(((start, start + 1),), "Gene") for start in range(fitting + wrong))
     told = [*(["text-mismatch"] * wrong), *(["offset-outside"] * lost)]
-    events = tuple(event_of(code, step="test", message="") for code in told)
+    events = tuple(make_event(code, step="test", message="") for code in told)
     return Document(id=str(at), text="x" * 20, mentions=mentions, events=events)
 
 
@@ -162,7 +162,7 @@ COUNTS = st.tuples(*[st.integers(0, 4)] * 3)
 def test_the_last_document_has_the_verdict(counts: list[tuple[int, int, int]]) -> None:
     """The same documents in the same order; the verdict is that of all of them together."""
     documents = [document(at, *three) for at, three in enumerate(counts)]
-    found = list(judged(iter(documents)))
+    found = list(note_misfits(iter(documents)))
     assert [one.id for one in found] == [one.id for one in documents]
     fitting, *misfits = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     told = [event.code for event in chain.from_iterable(one.events for one in found)]
@@ -178,6 +178,6 @@ def test_a_file_without_a_fault_is_read_as_it_comes() -> None:
             taken.append(at)
             yield document(at, 2, 0, 0)
 
-    stream = judged(documents())  # type: ignore[arg-type]
+    stream = note_misfits(documents())  # type: ignore[arg-type]
     next(stream)
     assert taken == [0]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Change, Document, Link, Mention, Relation, Section, unique
 from fascicle.core.files.source import Source
 from fascicle.core.marks import FORBIDDEN
-from fascicle.core.mention import identifier_of
+from fascicle.core.mention import display_identifier
 from fascicle.errors import LossError, UsageError
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
 from fascicle.formats.catalogue import ANNOTATED, FORMATS
@@ -175,7 +175,7 @@ def says_more(found: Mention, given: Mention) -> bool:
     """Whether the links of one mention name the entries of another, with vocabularies that the others may lack."""
     wanted = [link for link in given.links if not link.nil]
     return len(wanted) == len(found.links) and all(
-        one.id in (link.id, link.curie) or link.id == identifier_of(one)
+        one.id in (link.id, link.curie) or link.id == display_identifier(one)
         for link, one in zip(wanted, found.links, strict=True)
     )
 

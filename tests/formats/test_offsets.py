@@ -15,10 +15,10 @@ from fascicle.core.document import Document
 from fascicle.core.files import tree
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, sources, write
-from fascicle.formats.offsets import columns_in
+from fascicle.formats.offsets import columns_by_name
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, left_out_notes
-from fascicle.formats.sources import source_sha256, state_of
+from fascicle.formats.sources import input_state, source_sha256
 
 HEADER = "tweets_id\tbegin\tend\ttype\textraction\n"
 TEXTS = {"11": "😀 Tengo gripe, y «asma».", "12": "Nada.", "13": 'Enfermedades "raras"\nhoy'}
@@ -44,10 +44,10 @@ def test_texts_below_the_place_are_part_of_its_hash(tmp_path: Path) -> None:
     """A corpus that is read from its folder can be trained on from there."""
     _corpus(tmp_path)
     assert _said(_read(tmp_path))
-    before = source_sha256(str(tmp_path)), state_of(str(tmp_path))
+    before = source_sha256(str(tmp_path)), input_state(str(tmp_path))
     (tmp_path / "texts" / "train" / "12.txt").write_text("Algo.")
     assert source_sha256(str(tmp_path)) != before[0]
-    assert state_of(str(tmp_path)) != before[1]
+    assert input_state(str(tmp_path)) != before[1]
 
 
 def _said(documents: list[Document]) -> dict[str, list[tuple[str, str]]]:
@@ -83,11 +83,11 @@ def test_a_zip_with_the_table_inside_or_beside_it(tmp_path: Path, inside: bool) 
         (tmp_path / "mentions.tsv").write_text(HEADER + ROWS)
     path = tmp_path / "corpus.zip/data/texts/train" if inside else tmp_path / "corpus.zip/data"
     assert _said(_read(path)) == expected
-    before = source_sha256(str(path)), state_of(str(path))
+    before = source_sha256(str(path)), input_state(str(path))
     if not inside:
         (tmp_path / "mentions.tsv").write_text(HEADER + ROWS.replace("gripe\n", "gripe\n", 1).replace("18", "17"))
         assert source_sha256(str(path)) != before[0]
-        assert state_of(str(path)) != before[1]
+        assert input_state(str(path)) != before[1]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_zip_with_the_table_inside_or_beside_it(tmp_path: Path, inside: bool) 
     ],
 )
 def test_headers(header: str, columns: dict[str, int]) -> None:
-    assert columns_in(header) == columns
+    assert columns_by_name(header) == columns
 
 
 _ALPHABET = st.text(st.sampled_from('aé😀\u0301\u2028\r\n "ß𝒳'), min_size=1, max_size=30)
@@ -247,11 +247,11 @@ def test_the_command_line_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_the_table_counts_in_the_hash_of_the_texts_and_no_other_table_does(tmp_path: Path) -> None:
     folder = _corpus(tmp_path)
-    whole, now = source_sha256(str(folder)), state_of(str(folder))
+    whole, now = source_sha256(str(folder)), input_state(str(folder))
     (tmp_path / "mentions.tsv").write_text(HEADER + ROWS.replace("\t8\t", "\t7\t"))
     changed = source_sha256(str(folder))
     assert changed != whole
-    assert state_of(str(folder)) != now
+    assert input_state(str(folder)) != now
     (tmp_path / "mentions.tsv").write_text(HEADER + "99\t0\t1\tX\ta\n")
     alone = source_sha256(str(folder))
     (tmp_path / "mentions.tsv").unlink()

@@ -13,7 +13,7 @@ from fascicle.core.document import Document
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, detect, read
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.sources import source_sha256, state_of
+from fascicle.formats.sources import input_state, source_sha256
 
 NAMES = """<DOC DOCNO="bn/abc/00/abc_0001@0001@abc@bn@en@on">
 <ENAMEX TYPE="PERSON">John Smith</ENAMEX> of <ENAMEX TYPE="ORG">AT&amp;T</ENAMEX> left .
@@ -62,10 +62,10 @@ def test_several_documents_and_one_without_a_name(tmp_path: Path) -> None:
 
 def test_the_hash_and_the_state_of_a_folder_follow_its_files(tmp_path: Path) -> None:
     write(tmp_path)
-    before = source_sha256(str(tmp_path)), state_of(str(tmp_path))
+    before = source_sha256(str(tmp_path)), input_state(str(tmp_path))
     write(tmp_path, NAMES.replace("GPE", "LOC"))
     assert source_sha256(str(tmp_path)) != before[0]
-    assert state_of(str(tmp_path)) != before[1]
+    assert input_state(str(tmp_path)) != before[1]
 
 
 @pytest.mark.parametrize(

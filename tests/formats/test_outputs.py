@@ -56,10 +56,10 @@ def test_nothing_stands_beside_standard_output_or_a_device(
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=1, unique=True))
 def test_each_id_has_a_file_of_its_own(ids: list[str]) -> None:
-    from fascicle.formats.outputs import texts_beside
+    from fascicle.formats.outputs import write_texts_beside
 
     with tempfile.TemporaryDirectory() as folder:
         documents = [Document(id=name, text=name, meta=dict(EXTRACTED)) for name in ids]
-        list(texts_beside(documents, f"{folder}/m.csv", overwrite=False))
+        list(write_texts_beside(documents, f"{folder}/m.csv", overwrite=False))
         found = {file.read_bytes().decode() for file in Path(folder, "m.texts").iterdir()}
     assert found == set(ids)

@@ -17,7 +17,7 @@ from fascicle.core.document import Document, Link, Mention, Section, unique
 from fascicle.errors import FormatError, InputError, LossError, MissingExtraError, OutputError, UsageError
 from fascicle.formats import ReadReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.sources import source_sha256, state_of
+from fascicle.formats.sources import input_state, source_sha256
 
 LINK = Link(id="D1", ontology="MESH", name="asthma", score=0.5, tier="exact", curie="MESH:D1", same=("DOID:2841",))
 DOCUMENTS = [
@@ -121,9 +121,9 @@ def test_folders_of_earlier_versions_are_read(folder: Path) -> None:
 
 
 def test_a_folder_is_known_again(folder: Path) -> None:
-    before = source_sha256(str(folder)), state_of(str(folder))
+    before = source_sha256(str(folder)), input_state(str(folder))
     write(folder, DOCUMENTS[:1], overwrite=True)
-    after = source_sha256(str(folder)), state_of(str(folder))
+    after = source_sha256(str(folder)), input_state(str(folder))
     assert before[0] != after[0]
     assert before[1] != after[1]
 

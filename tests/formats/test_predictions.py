@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.formats.outputs import WriteRequest, write_predictions
-from fascicle.formats.predictions import Prediction, json_line, prediction_of, read, text_hash, write_tsv
+from fascicle.formats.predictions import Prediction, json_line, make_prediction, read, text_hash, write_tsv
 
 EVENT = Event(step="seq", kind="loss", code="too-long", message="cut")
 DOCUMENT = Document(
@@ -36,7 +36,7 @@ def _read(folder: Path, content: str, **options: str) -> list[Prediction]:
 
 
 def test_json_lines_hold_everything_but_the_text(tmp_path: Path) -> None:
-    prediction = prediction_of(DOCUMENT)
+    prediction = make_prediction(DOCUMENT)
     assert prediction.sha256 == text_hash(DOCUMENT.text)
     content = json_line(prediction).decode()
     assert "secret" not in content
@@ -46,7 +46,7 @@ def test_json_lines_hold_everything_but_the_text(tmp_path: Path) -> None:
 
 
 def test_one_source(tmp_path: Path) -> None:
-    prediction = prediction_of(DOCUMENT, source="seq")
+    prediction = make_prediction(DOCUMENT, source="seq")
     stream = io.BytesIO()
     write_tsv([prediction], stream)
     content = stream.getvalue().decode()
@@ -60,14 +60,14 @@ def test_one_source(tmp_path: Path) -> None:
 
 
 def test_another_name_for_the_source(tmp_path: Path) -> None:
-    (found,) = _read(tmp_path, json_line(prediction_of(DOCUMENT)).decode(), mention_source="mine")
+    (found,) = _read(tmp_path, json_line(make_prediction(DOCUMENT)).decode(), mention_source="mine")
     assert [(m.spans, m.source) for m in found.mentions] == [(((0, 2), (4, 6)), "mine"), (((0, 6),), "mine")]
 
 
 def test_what_tsv_cannot_hold() -> None:
     stream = io.BytesIO()
     with pytest.raises(InputError, match="from two sources"):
-        write_tsv([prediction_of(DOCUMENT)], stream)
+        write_tsv([make_prediction(DOCUMENT)], stream)
     mention = Mention(((0, 1),), "X")
     for wrong in ("a\tb", "a\nb", "a\rb", "a\0"):
         with pytest.raises(InputError, match=r"the document id .* write JSON Lines"):
@@ -77,7 +77,7 @@ def test_what_tsv_cannot_hold() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    prediction = prediction_of(DOCUMENT, source="seq")
+    prediction = make_prediction(DOCUMENT, source="seq")
     for name in ("a.predictions.jsonl", "b.tsv", "c.tsv.gz"):
         write_predictions([prediction], WriteRequest(path=str(tmp_path / name)))
         (found,) = read(Source(path=str(tmp_path / name)), mention_source="seq")

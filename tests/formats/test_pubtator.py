@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from fascicle.core.document import Document, Link, Mention, Section
-from fascicle.core.mention import identifier_of
+from fascicle.core.mention import display_identifier
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import detect, read, write
 
@@ -69,7 +69,7 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
 def test_composite_ids(tmp_path: Path, raw: str, ids: list[str], kept: bool) -> None:
     (document,) = _read(tmp_path, f"1|t|abc\n1\t0\t3\tabc\tX\t{raw}\n")
     (mention,) = document.mentions
-    assert [identifier_of(link) for link in mention.links] == ids
+    assert [display_identifier(link) for link in mention.links] == ids
     assert dict(mention.attributes).get("pubtator-id") == (raw if kept else None)
 
 
@@ -203,7 +203,7 @@ def test_a_vocabulary_that_the_file_names_apart(tmp_path: Path) -> None:
     entry = {"id": "1", "passages": [{"offset": 0, "text": "aaaa", "annotations": annotations}]}
     (tmp_path / "a.bioc.json").write_text(json.dumps({"documents": [entry]}))
     (found,) = read(tmp_path / "a.bioc.json")
-    assert [[identifier_of(link) for link in one.links] for one in found.mentions] == [
+    assert [[display_identifier(link) for link in one.links] for one in found.mentions] == [
         ["MESH:D1", "MESH:D2"],
         ["MESH:D1", "NCBI Gene:7"],
         ["OMIM:1"],

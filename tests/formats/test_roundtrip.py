@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Event, Link, Mention, Section, unique
 from fascicle.core.files.source import Source
-from fascicle.core.mention import identifier_of
+from fascicle.core.mention import display_identifier
 from fascicle.formats import ConllOptions, ConllWriteOptions, read, write
-from fascicle.formats.collect import joined_document
-from fascicle.formats.predictions import Prediction, json_line, prediction_of, write_tsv
+from fascicle.formats.collect import join_tokens
+from fascicle.formats.predictions import Prediction, json_line, make_prediction, write_tsv
 from fascicle.formats.predictions import read as read_predictions
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
@@ -93,7 +93,7 @@ def test_native(found: list[Document]) -> None:
 
 
 @few
-@given(st.lists(documents().map(prediction_of), min_size=1, max_size=3).filter(_unique_ids))
+@given(st.lists(documents().map(make_prediction), min_size=1, max_size=3).filter(_unique_ids))
 def test_predictions_as_json_lines(found: list[Prediction]) -> None:
     assert _predictions(io.BytesIO(b"".join(map(json_line, found))), "") == found
 
@@ -145,7 +145,7 @@ def test_pubtator(found: list[Document]) -> None:
         assert (same.id, same.text, same.sections) == (document.id, document.text, document.sections)
         for mention, read_back in zip(document.mentions, same.mentions, strict=True):
             assert (mention.spans, mention.type) == (read_back.spans, read_back.type)
-            assert list(map(identifier_of, mention.links)) == list(map(identifier_of, read_back.links))
+            assert list(map(display_identifier, mention.links)) == list(map(display_identifier, read_back.links))
 
 
 TOKEN = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), min_size=1, max_size=5).filter(
@@ -162,7 +162,7 @@ def tagged_documents(draw: st.DrawFn) -> Document:
         for spans in draw(st.lists(fragments(len(sentence), 1), max_size=3)):
             mentions.append(([(first + spans[0][0], first + spans[0][1])], draw(PLAIN_NAME), None))
         first += len(sentence)
-    document = joined_document("x", sentences, mentions, step="test")
+    document = join_tokens("x", sentences, mentions, step="test")
     return msgspec.structs.replace(document, events=())
 
 

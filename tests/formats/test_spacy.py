@@ -18,7 +18,7 @@ from fascicle.core.document import Document, Link, Mention, unique
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, WriteReport, detect, read, write
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.spacy_read import murmur64, number_of, symbols
+from fascicle.formats.spacy_read import murmur64, string_number, symbols
 
 DATA = os.environ.get("FASCICLE_DATA")
 IL2 = Link(id="3558", ontology="NCBIGene", curie="NCBIGene:3558")
@@ -56,9 +56,9 @@ def docs_of(spacy: Any, path: Path) -> list[Any]:
 
 def test_the_numbers_of_strings() -> None:
     # MurmurHash64A with seed 1, from the documentation of spaCy: https://spacy.io/api/stringstore
-    assert number_of("apple") == 8566208034543834098
-    assert number_of("coffee") == 3197928453018144401
-    assert (number_of(""), number_of("ORG"), number_of("root"), number_of("_")) == (0, 383, 449, 456)
+    assert string_number("apple") == 8566208034543834098
+    assert string_number("coffee") == 3197928453018144401
+    assert (string_number(""), string_number("ORG"), string_number("root"), string_number("_")) == (0, 383, 449, 456)
 
 
 def test_the_table_of_symbols(spacy: Any) -> None:
@@ -67,7 +67,7 @@ def test_the_table_of_symbols(spacy: Any) -> None:
 
     assert dict(symbols()) == IDS
     for text in ("", "a", "1234567", "12345678", "123456789", "β-blocker 😀", "x" * 500, *IDS):
-        assert number_of(text) == get_string_id(text)
+        assert string_number(text) == get_string_id(text)
         assert not text or text in IDS or murmur64(text.encode()) == get_string_id(text)
 
 

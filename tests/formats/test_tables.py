@@ -14,8 +14,8 @@ from fascicle.core.document import Document, Link, Mention
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.outputs import WriteRequest, write_documents, write_predictions
-from fascicle.formats.predictions import columns_of, prediction_of, read, write
-from fascicle.formats.tables import CSV, TSV, cells_of
+from fascicle.formats.predictions import find_columns, make_prediction, read, write
+from fascicle.formats.tables import CSV, TSV, split_cells
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sampled_from("'=+-@\","), max_size=9)
 
@@ -23,7 +23,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0") | st.sa
 @given(st.lists(CELL, min_size=2, max_size=6))
 def test_what_csv_writes_is_read_back(cells: list[str]) -> None:
     line = CSV.row([CSV.cell(cell) for cell in cells])
-    assert cells_of(line.removesuffix("\r\n"), ",") == cells
+    assert split_cells(line.removesuffix("\r\n"), ",") == cells
 
 
 @given(st.lists(CELL, min_size=2, max_size=6))
@@ -84,7 +84,7 @@ def test_links_have_columns(tmp_path: Path, name: str) -> None:
     )
     (found,) = read(Source(path=str(path)), mention_source="gold")
     assert found.mentions == gold
-    report = write_predictions([prediction_of(document)], WriteRequest(path=str(tmp_path / f"b.{name}"), format=name))
+    report = write_predictions([make_prediction(document)], WriteRequest(path=str(tmp_path / f"b.{name}"), format=name))
     assert report.losses["links"] == 2
 
 
@@ -98,7 +98,7 @@ def test_a_column_of_links_may_be_all_there_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV", "a.tsv"])
 def test_predictions_have_no_text(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    write(path, [prediction_of(DOCUMENT)])
+    write(path, [make_prediction(DOCUMENT)])
     (found,) = read(Source(path=str(path)), mention_source="gold")
     assert (found.id, found.mentions) == (DOCUMENT.id, DOCUMENT.mentions)
 
@@ -131,7 +131,7 @@ def test_names_that_break_rows(table: object, bad: str) -> None:
     ],
 )
 def test_columns_of_a_csv(header: str, columns: tuple[int, ...]) -> None:
-    assert columns_of(header) == columns
+    assert find_columns(header) == columns
 
 
 def test_quotes_that_do_not_match(tmp_path: Path) -> None:

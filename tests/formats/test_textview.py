@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import STEP, Document, Link, Mention, linked_by
+from fascicle.core.document import STEP, Document, Link, Mention, link_event
 from fascicle.formats import write
 from fascicle.formats.textview import TextView, ViewOptions
 
@@ -93,7 +93,7 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
         Mention(((19, 25),), "D", links=(asthma,)),
         Mention(((0, 6),), "D", links=(Link(id="", nil=True),)),
     ]
-    event = linked_by("pack@1", [("MESH", "2024")], step=STEP)
+    event = link_event("pack@1", [("MESH", "2024")], step=STEP)
     shown = TextView(ViewOptions(width=80, title=False))
     first, *below = shown.render(Document(id="1", text=words, events=(event,)), mentions).splitlines()
     assert "MESH" not in first
@@ -101,7 +101,7 @@ def test_links_stand_below_the_text_and_their_origin_below_all() -> None:
     assert "MESH:D001249 Asthma" in below[0]
     assert "own:7" in below[1]
     assert "\x1b" not in below[1]
-    other = linked_by("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
+    other = link_event("pack@1", [("MESH", "2024"), ("DOID", "")], step=STEP)
     shown.render(Document(id="2", text=words, events=(event, other)), mentions)
     assert shown.legend().count("2024") == shown.legend().count("pack@1") == shown.legend().count("DOID") == 1
 

@@ -22,15 +22,15 @@ from fascicle.formats.weak_labels import (
     Entry,
     Header,
     Labels,
-    entry_of,
-    labels_of,
-    packed,
+    pack_labels,
+    pack_lines,
     read_entries,
     read_header,
     read_labels,
     text_key,
+    unpack_labels,
 )
-from fascicle.text.annotator import words_of
+from fascicle.text.annotator import document_words
 
 HEADER = Header(
     model="teacher",
@@ -50,15 +50,15 @@ def drawn(documents: list[Document]) -> list[tuple[Document, Bools, Floats]]:
     rng = np.random.default_rng(3)
     found = []
     for document in documents:
-        shape = (len(words_of(document, "rules@1")), len(HEADER.tags))
+        shape = (len(document_words(document, "rules@1")), len(HEADER.tags))
         found.append((document, rng.random(shape) < 0.2, rng.random(shape) ** 8))
     return found
 
 
 def file_of(path: Path, rows: list[tuple[Document, Bools, Floats]], *, header: Header = HEADER) -> Path:
-    entries = [entry_of(d, tags=t, probabilities=p, floor=header.floor) for d, t, p in rows]
+    entries = [pack_labels(d, tags=t, probabilities=p, floor=header.floor) for d, t, p in rows]
     end = End(len(rows), sum(len(t) for _, t, _ in rows), {"A": 1}, {})
-    path.write_bytes(packed([header]) + packed(entries[:2]) + packed(entries[2:]) + packed([end]))
+    path.write_bytes(pack_lines([header]) + pack_lines(entries[:2]) + pack_lines(entries[2:]) + pack_lines([end]))
     return path
 
 
@@ -78,9 +78,9 @@ def test_what_is_unpacked_is_what_was_packed_within_the_rounding(
     probabilities = np.array(tables[1], dtype=np.float64).reshape(-1, 4)
     document = Document(id="d", text="x " * len(tags))
     entry = msgspec.json.decode(
-        msgspec.json.encode(entry_of(document, tags=tags, probabilities=probabilities, floor=floor)), type=Entry
+        msgspec.json.encode(pack_labels(document, tags=tags, probabilities=probabilities, floor=floor)), type=Entry
     )
-    found = labels_of(entry, document, words_of(document, "rules@1"), tags=4)
+    found = unpack_labels(entry, document, document_words(document, "rules@1"), tags=4)
     np.testing.assert_array_equal(found.tags, tags)
     kept = (probabilities >= max(floor, ERROR)) | tags
     assert (np.abs(found.probabilities - probabilities)[kept] <= ERROR + 1e-7).all()
@@ -191,7 +191,7 @@ def test_a_file_that_breaks_the_rules_is_refused(tmp_path: Path, name: str) -> N
 @given(st.binary(max_size=60))
 def test_no_bytes_are_more_than_an_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("x") / "x.labels"
-    for given_content in (content, packed([HEADER]) + gzip.compress(content)):
+    for given_content in (content, pack_lines([HEADER]) + gzip.compress(content)):
         path.write_bytes(given_content)
         with pytest.raises(FascicleError):
             list(read_entries(path)[1])

@@ -61,7 +61,7 @@ def test_adding_that_fails_is_undone(url: str, documents: list[Document], monkey
     import httpx
 
     monkeypatch.setattr(label_studio, "_AT_ONCE", 1)
-    with label_studio.connected(url) as client:
+    with label_studio.connect_label_studio(url) as client:
         label_studio.push(documents[:1], TITLE, client=client, types=["Chemical", "Disease"])
         send, calls = client.projects.import_tasks, list[object]()
 
@@ -72,7 +72,7 @@ def test_adding_that_fails_is_undone(url: str, documents: list[Document], monkey
             return send(*given, **named)
 
         monkeypatch.setattr(client.projects, "import_tasks", second_gets_no_answer)
-        with pytest.raises(InputError, match="d3"), label_studio.connected(url):
+        with pytest.raises(InputError, match="d3"), label_studio.connect_label_studio(url):
             label_studio.push(documents[1:], TITLE, client=client, add=True)
         assert [one.id for one in label_studio.pull(TITLE, client=client)] == ["d1"]
 

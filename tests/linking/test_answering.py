@@ -17,14 +17,14 @@ from fascicle.linking.fitting import FitSettings, fit_linker
 from fascicle.linking.linker import Linker
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 SAME = "skos:exactMatch"
 
 
 def concept(curie: str, *names: str, same: str = "", parents: tuple[str, ...] = ()) -> ConceptRecord:
     surfaces = tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names))
-    crosses = tuple(Cross(one, SAME) for one in same.split())
+    crosses = tuple(CrossReference(one, SAME) for one in same.split())
     return ConceptRecord(curie=curie, type="Disease", names=surfaces, references=crosses, parents=parents)
 
 

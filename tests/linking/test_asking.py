@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.linking.asking import LookupString, Query, query_of, question_of_pair, readings
+from fascicle.linking.asking import LookupString, Query, make_pair_query, make_query, name_readings
 from fascicle.terms.abbreviations.pairs import Pairs
 
 
@@ -25,23 +25,23 @@ from fascicle.terms.abbreviations.pairs import Pairs
     ],
 )
 def test_composite_mentions_can_be_read_in_parts(surface: str, parts: tuple[str, ...]) -> None:
-    assert parts in readings(surface)
+    assert parts in name_readings(surface)
 
 
 @given(st.text("ab1 /,-&", max_size=300))
 def test_parts_are_never_empty(surface: str) -> None:
-    assert all(len(reading) > 1 and all(part.strip() for part in reading) for reading in readings(surface))
+    assert all(len(reading) > 1 and all(part.strip() for part in reading) for reading in name_readings(surface))
 
 
 @pytest.mark.parametrize("surface", ["breast cancer", "", "and", "/", "a/b/c/d/e/f/g/h/i"])
 def test_what_names_one_thing_has_no_parts(surface: str) -> None:
-    assert readings(surface) == ()
+    assert name_readings(surface) == ()
 
 
 def question(text: str, words: str, kind: str = "Gene") -> Query:
     start = text.rindex(words)
     pair, _ = Pairs(Document(id="1", text=text)).of(words, (start, start + len(words)))
-    return query_of(words, kind) if pair is None else question_of_pair(pair, kind)
+    return make_query(words, kind) if pair is None else make_pair_query(pair, kind)
 
 
 def asked(words: str, kind: str = "Gene") -> tuple[LookupString, ...]:

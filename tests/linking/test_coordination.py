@@ -9,8 +9,8 @@ from tests.support.linking import build_pack
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
-from fascicle.linking.asking import joined
-from fascicle.linking.coordination import Coordination, readings
+from fascicle.linking.asking import mention_name
+from fascicle.linking.coordination import Coordination, range_readings
 from fascicle.linking.linker import Linker
 
 WORDS = ("breast", "ovarian", "cancer", "and", "or", ",", "/", "STAT3", "-5", "5", "of the", "alpha-", "beta-AT", "x")
@@ -33,7 +33,7 @@ def split(linker: Linker, text: str, *mentions: Mention, known: str = "any") -> 
     (patch,) = step.run([document])
     after = apply(document, patch, step=step.name, drops=step.drops)
     assert all((one.source, one.score) == ("given", 0.5) for one in after.mentions)
-    return {joined(text, one.spans) for one in after.mentions}
+    return {mention_name(text, one.spans) for one in after.mentions}
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_other_layers_stay_as_they_are(linker: Linker) -> None:
 @given(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), st.integers(0, 8))
 def test_fragments_are_sorted_and_within(text: str, start: int) -> None:
     start = min(start, len(text))
-    for reading in readings(text, start, len(text)):
+    for reading in range_readings(text, start, len(text)):
         assert len(reading) > 1
         for spans in reading:
             ends = start
             for first, last in spans:
                 assert ends <= first < last <= len(text)
                 ends = last
-            assert joined(text, spans).replace(" ", "") == "".join(text[a:b] for a, b in spans).replace(" ", "")
+            assert mention_name(text, spans).replace(" ", "") == "".join(text[a:b] for a, b in spans).replace(" ", "")
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join))

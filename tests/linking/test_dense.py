@@ -18,7 +18,16 @@ from fascicle.core.document import Document
 from fascicle.errors import FascicleError, PackError, UsageError
 from fascicle.linking import encoding, finding
 from fascicle.linking.candidates import Decision
-from fascicle.linking.dense import GRAPH, MANIFEST, TOKENIZER, VECTORS, DenseIndex, DenseSettings, check_size, planned
+from fascicle.linking.dense import (
+    GRAPH,
+    MANIFEST,
+    TOKENIZER,
+    VECTORS,
+    DenseIndex,
+    DenseSettings,
+    check_size,
+    plan_names,
+)
 from fascicle.linking.encoding import WIDEST, NameEncoder, largest
 from fascicle.linking.features import OF_DENSE
 from fascicle.linking.fitting import FitSettings
@@ -127,7 +136,7 @@ FOUND = document("With breast cancer here.", ("breast cancer", "Disease", ""))
 def test_every_name_of_a_type_has_the_vector_of_its_encoder(home: Path) -> None:
     pack = Pack.open(home / "pack")
     index = DenseIndex.open(home / "linker", pack)
-    plan = planned(pack, ())
+    plan = plan_names(pack, ())
     names = pack.active.surfaces.take(plan.surfaces)
     kinds = [kind for kind, count in plan.types.items() for _ in range(count)]
     pairs = {

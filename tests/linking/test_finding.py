@@ -12,7 +12,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.linking import finding
 from fascicle.linking.candidates import TIERS
-from fascicle.linking.finding import Finder, Found
+from fascicle.linking.finding import Finder, FoundTerms
 from fascicle.linking.index import NameIndex, write_index
 from fascicle.terms.keys.key import key
 from fascicle.terms.terms import ConceptRecord, Name
@@ -44,7 +44,7 @@ def finder(tmp_path_factory: pytest.TempPathFactory) -> Finder:
     return Finder(pack, NameIndex.open(folder, pack))
 
 
-def told(finder: Finder, found: Found) -> list[tuple[int, str, str, str]]:
+def told(finder: Finder, found: FoundTerms) -> list[tuple[int, str, str, str]]:
     terms = [finder.pack.term(finder.pack.active, row) for row in found.terms.tolist()]
     return sorted(
         (place, TIERS[tier], term.surface, term.concept)

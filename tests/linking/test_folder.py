@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.linking.fitting import _threshold
-from fascicle.linking.folder import Calibration, corrected, fit_calibration
+from fascicle.linking.fitting import threshold
+from fascicle.linking.folder import Calibration, correct_probabilities, fit_calibration
 
 
 def loss(scores: np.ndarray, right: np.ndarray, scale: float, shift: float) -> float:
@@ -88,7 +88,7 @@ def test_probabilities_still_sum_up_and_keep_their_proportions(
     nil = np.array([1 / size for size in sizes])
     owners = np.array([number for number, unit in enumerate(units) for _ in unit], dtype=np.int64)
     calibration = Calibration(scale, shift)
-    found, none = corrected(scores, nil, owners, calibration)
+    found, none = correct_probabilities(scores, nil, owners, calibration)
     for number, unit in enumerate(units):
         own, before = found[owners == number], scores[owners == number]
         assert own.sum() + none[number] == pytest.approx(1)
@@ -122,7 +122,7 @@ def test_no_threshold_is_better_and_none_is_higher_than_needed(
 ) -> None:
     scores, right = map(list, zip(*given, strict=True))
     mentions = len(scores) + unanswered
-    found = _threshold(np.array(scores), np.array(right), mentions)
+    found = threshold(np.array(scores), np.array(right), mentions)
     best = max(f1_at(one, scores, right, mentions) for one in {*scores, 1.1})
     assert f1_at(found, scores, right, mentions) == pytest.approx(best)
     if found > 0.5:
@@ -130,4 +130,4 @@ def test_no_threshold_is_better_and_none_is_higher_than_needed(
 
 
 def test_texts_in_which_all_is_right_make_nobody_timid() -> None:
-    assert _threshold(np.full(80, 0.999), np.ones(80, dtype=bool), 80) == 0.5
+    assert threshold(np.full(80, 0.999), np.ones(80, dtype=bool), 80) == 0.5

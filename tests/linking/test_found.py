@@ -75,7 +75,7 @@ def test_few_found_mentions_correct_nothing(pack: Pack) -> None:
 
 def test_thresholds_and_corrections_are_those_of_the_mention() -> None:
     found = Correction(scale=0.5, shift=-1.0, mention=2.0, threshold=0.7)
-    weights = dict.fromkeys(fitting.inputs_of(dense=False), 0.0)
+    weights = dict.fromkeys(fitting.feature_names(dense=False), 0.0)
     ranker = Ranker(vocabularies=(), weights=weights, threshold=0.4, scale=2.0, shift=1.0, found=found)
     given, scores = np.array([np.nan, 0.9]), np.array([0.6, 0.6])
     odds = np.log(0.6 / 0.4)

@@ -16,7 +16,7 @@ from fascicle.errors import PackError
 from fascicle.linking.index import MANIFEST, NameIndex, type_bit, write_index
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, prefix_numbers
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 RECORDS = {
     "diseases": (
@@ -24,13 +24,17 @@ RECORDS = {
             curie="MESH:D1",
             type="Disease",
             names=(Name("Breast Neoplasms, Male", "label"), Name("type II diabetes"), Name("male breast neoplasm")),
-            references=(Cross("DOID:1", "skos:exactMatch"), Cross("DOID:1"), Cross("DOID:3", "skos:broadMatch")),
+            references=(
+                CrossReference("DOID:1", "skos:exactMatch"),
+                CrossReference("DOID:1"),
+                CrossReference("DOID:3", "skos:broadMatch"),
+            ),
         ),
         ConceptRecord(
             curie="DOID:1",
             type="Disease",
             names=(Name("neoplasm of the male breast", "label"),),
-            references=(Cross("MONDO:1"), Cross("UMLS:C1"), Cross("NCBIGene:1")),
+            references=(CrossReference("MONDO:1"), CrossReference("UMLS:C1"), CrossReference("NCBIGene:1")),
         ),
         ConceptRecord(curie="DOID:3", type="Disease", names=(Name("mammary disease", "label"),)),
         ConceptRecord(curie="MONDO:1", type="Disease", names=(Name("breast neoplasm of men", "label"),)),

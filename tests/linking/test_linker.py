@@ -14,10 +14,10 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import InputError, PackError, UsageError
 from fascicle.linking.candidates import Decision
-from fascicle.linking.features import FEATURES, Species, likely
-from fascicle.linking.fitting import FitSettings, Fitted, fit_linker, fit_rankers, teach
-from fascicle.linking.folder import LINKER, Ranker, inputs_of, read_linker, write_linker
-from fascicle.linking.gold import Memory, as_in_pack
+from fascicle.linking.features import FEATURES, Species, likely_species
+from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker, fit_rankers, gather_training_data
+from fascicle.linking.folder import LINKER, Ranker, feature_names, read_linker, write_linker
+from fascicle.linking.gold import Memory, with_pack_types
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.terms.pack.pack import Pack
@@ -40,12 +40,12 @@ def ordered(pack: Pack, index: NameIndex) -> Linker:
 
 
 @pytest.fixture(scope="module")
-def fitted(pack: Pack, index: NameIndex) -> Fitted:
+def fitted(pack: Pack, index: NameIndex) -> FittedLinker:
     return fit_linker(pack, index, corpus())
 
 
 @pytest.fixture(scope="module")
-def linker(pack: Pack, index: NameIndex, fitted: Fitted) -> Linker:
+def linker(pack: Pack, index: NameIndex, fitted: FittedLinker) -> Linker:
     return Linker(pack, index=index, memory=fitted.memory, rankers=fitted.rankers)
 
 
@@ -90,7 +90,7 @@ def test_without_a_ranker_the_order_is_stated_and_nothing_is_probable(ordered: L
 
 
 def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIndex) -> None:
-    weights = dict.fromkeys(inputs_of(dense=False), 0.0) | {"any candidate": 1.0}
+    weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 1.0}
     ranker = Ranker(vocabularies=("NCBIGene",), weights=weights, threshold=0.0, scale=3.0, shift=1.0, mentions=1)
     tied = Linker(pack, index=index, rankers={"Gene": ranker})
     (found,) = decisions(tied, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
@@ -104,7 +104,7 @@ def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIn
 
 def test_what_is_measured_of_ties_is_what_is_answered(pack: Pack, index: NameIndex) -> None:
     settings = FitSettings(remember=False)
-    taught = teach(pack, index, corpus(), settings=settings)
+    taught = gather_training_data(pack, index, corpus(), settings=settings)
     genes = taught.tables["Gene"]
     nothing = genes.choices._replace(features=genes.choices.features * 0)
     rankers = fit_rankers(taught._replace(tables={"Gene": genes._replace(choices=nothing)}), settings=settings)
@@ -132,9 +132,9 @@ def test_species_of_places() -> None:
     species = Species(Document(id="1", text="Rats were fed. Human cells and mice grew. Nothing here"))
     assert species.near(2).nearest == "NCBITaxon:10116"
     assert species.near(20).sentence == {HUMAN, MOUSE}
-    assert likely(species.near(30)) in (HUMAN, MOUSE)
+    assert likely_species(species.near(30)) in (HUMAN, MOUSE)
     assert species.shares == pytest.approx({"NCBITaxon:10116": 1 / 3, HUMAN: 1 / 3, MOUSE: 1 / 3})
-    assert likely(Species(Document(id="1", text="Nothing")).near(3)) == HUMAN
+    assert likely_species(Species(Document(id="1", text="Nothing")).near(3)) == HUMAN
     linked = document("A worm and a gene", ("worm", "Species", "NCBITaxon:6239"))
     assert Species(linked).near(12).nearest == "NCBITaxon:6239"
 
@@ -245,7 +245,7 @@ def test_documents_do_not_depend_on_those_beside_them(linker: Linker) -> None:
     assert together == [decisions(linker, one)[0] for one in texts]
 
 
-def test_a_fitted_linker_has_learnt(linker: Linker, fitted: Fitted) -> None:
+def test_a_fitted_linker_has_learnt(linker: Linker, fitted: FittedLinker) -> None:
     (told,) = decisions(
         linker, document("AT in mice with telomerase", ("AT", "Disease", ""), ("telomerase", "Gene", ""))
     )
@@ -357,7 +357,7 @@ def test_types_and_identifiers_are_spelt_as_in_the_pack(pack: Pack) -> None:
     )
     bare = (Link(id="D1", curie="MESH:D1"), Link(id="4"))
     links = [msgspec.structs.replace(one, links=(link,)) for one, link in zip(given.mentions, bare, strict=True)]
-    (found,) = as_in_pack([msgspec.structs.replace(given, mentions=tuple(links))], pack)
+    (found,) = with_pack_types([msgspec.structs.replace(given, mentions=tuple(links))], pack)
     assert [(one.type, one.links[0].curie) for one in found.mentions] == [
         ("Disease", "MESH:D1"),
         ("Gene", "NCBIGene:4"),
@@ -377,7 +377,7 @@ def test_an_ontology_gives_the_same_concept_elsewhere(pack: Pack, index: NameInd
         Linker(pack, index=index, ontology="DOIT")
 
 
-def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: Fitted, linker: Linker) -> None:
+def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: FittedLinker, linker: Linker) -> None:
     folder = index.folder
     fitted.memory.write(folder)
     write_linker(folder, pack, fitted.rankers)
@@ -390,7 +390,7 @@ def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: Fitted, l
 
 @pytest.mark.parametrize("change", ["pack", "names", "weights", "digit", "huge", "deep", "missing"])
 def test_a_linker_that_does_not_fit_is_refused(
-    pack: Pack, index: NameIndex, fitted: Fitted, tmp_path: Path, change: str
+    pack: Pack, index: NameIndex, fitted: FittedLinker, tmp_path: Path, change: str
 ) -> None:
     Memory().write(tmp_path)
     write_linker(tmp_path, pack, fitted.rankers)
@@ -418,7 +418,9 @@ def test_a_linker_that_does_not_fit_is_refused(
     assert "\n" not in str(error.value)
 
 
-def test_a_ranker_without_a_weight_has_none_for_that_feature(pack: Pack, index: NameIndex, fitted: Fitted) -> None:
+def test_a_ranker_without_a_weight_has_none_for_that_feature(
+    pack: Pack, index: NameIndex, fitted: FittedLinker
+) -> None:
     gene = fitted.rankers["Gene"]
     less = {name: weight for name, weight in gene.weights.items() if name not in ("agrees", "distinctive")}
     older = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(gene, weights=less)), type=Ranker)

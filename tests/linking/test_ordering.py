@@ -13,11 +13,11 @@ from tests.support.linking import build_index, build_pack, document
 
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.linking.features import FEATURES
-from fascicle.linking.folder import Ranker, inputs_of
+from fascicle.linking.folder import Ranker, feature_names
 from fascicle.linking.linker import Linker
-from fascicle.linking.ranking import MARGIN, WEIGHTS, alike, shares
+from fascicle.linking.ranking import MARGIN, WEIGHTS, count_tied, unit_shares
 from fascicle.terms.pack.pack import Pack
-from fascicle.verbs.tasks.link_cases import concepts_of
+from fascicle.verbs.tasks.link_cases import mention_concepts
 
 UNITS = st.lists(st.lists(st.floats(-5, 5), max_size=6), min_size=1, max_size=6)
 
@@ -41,14 +41,14 @@ def test_what_cannot_be_told_apart_is_counted_one_by_one(units: list[list[float]
     ordered = [sorted(unit, reverse=True) for unit in units]
     owners = np.array([at for at, unit in enumerate(ordered) for _ in unit], dtype=np.int64)
     stated = np.array([one for unit in ordered for one in unit], dtype=np.float64)
-    found = alike(np.full(len(owners), np.nan), stated, owners, units=len(units))
+    found = count_tied(np.full(len(owners), np.nan), stated, owners, units=len(units))
     assert found.tolist() == [sum(one > unit[0] - MARGIN for one in unit) for unit in ordered]
 
 
 @given(UNITS)
 def test_shares_are_those_of_exponentials(units: list[list[float]]) -> None:
     owners = np.array([at for at, unit in enumerate(units) for _ in unit], dtype=np.int64)
-    found = shares(np.array([one for unit in units for one in unit], dtype=np.float64), owners, len(units))
+    found = unit_shares(np.array([one for unit in units for one in unit], dtype=np.float64), owners, len(units))
     wanted = [math.exp(one) / sum(map(math.exp, unit)) for unit in units for one in unit]
     assert found == pytest.approx(wanted)
 
@@ -62,7 +62,7 @@ def test_names_that_two_concepts_have_are_ambiguous(linker: Linker) -> None:
     assert sum(link.score or 0.0 for link in links) == pytest.approx(1, abs=1e-5)
     ((decision,),) = linker.explained([text])
     assert (decision.answer, decision.ambiguous, decision.links) == (False, 2, links)
-    assert not concepts_of(Mention(((7, 9),), "Disease", links=links))
+    assert not mention_concepts(Mention(((7, 9),), "Disease", links=links))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_another_name_or_its_words_in_the_document_decide(linker: Linker, text: 
 
 
 def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> None:
-    weights = dict.fromkeys(inputs_of(dense=False), 0.0) | {"any candidate": 2.0}
+    weights = dict.fromkeys(feature_names(dense=False), 0.0) | {"any candidate": 2.0}
     ranker = Ranker(vocabularies=("MESH",), weights=weights, threshold=0.2, mentions=1)
     (patch,) = Linker(pack, rankers={"Disease": ranker}).predict([document("We saw AT again.", ("AT", "Disease", ""))])
     ((_, links),) = patch.links

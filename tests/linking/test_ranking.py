@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from fascicle.linking.ranking import Choices, fit, loss_of, probabilities
+from fascicle.linking.ranking import Choices, fit, fit_loss, probabilities
 
 
 def some(seed: int, *, mentions: int = 40, features: int = 4) -> tuple[Choices, NDArray[np.bool_]]:
@@ -51,11 +51,11 @@ def test_large_scores_do_no_harm() -> None:
 def test_the_gradient_is_that_of_finite_differences(seed: int) -> None:
     choices, right = some(seed)
     weights = np.random.default_rng(seed).normal(size=4)
-    _, slope = loss_of(choices, right, weights, 0.7)
+    _, slope = fit_loss(choices, right, weights, 0.7)
     for at in range(4):
         step = np.zeros(4)
         step[at] = 1e-6
-        above, below = (loss_of(choices, right, weights + sign * step, 0.7)[0] for sign in (1, -1))
+        above, below = (fit_loss(choices, right, weights + sign * step, 0.7)[0] for sign in (1, -1))
         assert slope[at] == pytest.approx((above - below) / 2e-6, rel=1e-5, abs=1e-6)
 
 
@@ -72,12 +72,12 @@ def test_one_candidate_each_is_logistic_regression() -> None:
 def test_the_fit_is_a_place_without_slope(seed: int) -> None:
     choices, right = some(seed, mentions=200)
     weights = fit(choices, right, penalty=0.5)
-    loss, slope = loss_of(choices, right, weights, 0.5)
+    loss, slope = fit_loss(choices, right, weights, 0.5)
     np.testing.assert_allclose(slope, 0, atol=1e-2)
     generator = np.random.default_rng(seed)
     for _ in range(20):
         other = weights + generator.normal(size=4) * 0.1
-        assert loss_of(choices, right, other, 0.5)[0] > loss
+        assert fit_loss(choices, right, other, 0.5)[0] > loss
 
 
 def test_a_feature_that_parts_them_all_has_a_bounded_weight() -> None:

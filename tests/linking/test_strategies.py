@@ -19,7 +19,7 @@ from fascicle.linking.fitting import fit_linker
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import find
 from fascicle.pipeline.loading import open_pipeline
-from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.settings.pipeline import pipeline_toml, read_pipeline
 from fascicle.settings.steps import LinkStrategy, Near
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import ConceptRecord, Name
@@ -249,7 +249,7 @@ def test_two_strategies_for_one_type_of_the_pack_are_refused(home: Path) -> None
 
 def test_a_pipeline_has_strategies_and_shows_them(home: Path) -> None:
     (home / "pipeline.toml").write_text(PIPELINE)
-    shown = as_toml(read_pipeline(home))
+    shown = pipeline_toml(read_pipeline(home))
     (home / "shown.toml").write_text(shown)
     assert read_pipeline(home / "shown.toml") == read_pipeline(home)
     assert '"fallback" = "nil"' in shown

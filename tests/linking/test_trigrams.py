@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.linking import similarities_of
 
 from fascicle.linking import trigrams
-from fascicle.linking.trigrams import LEAST, Trigrams, trigrams_of, write_trigrams
+from fascicle.linking.trigrams import LEAST, Trigrams, distinct_trigrams, write_trigrams
 from fascicle.terms.pack.arrays import Strings, StringsWriter
 
 NAMES = sorted(
@@ -30,7 +30,7 @@ def test_trigrams_are_those_of_each_string(strings: list[bytes]) -> None:
         for at, string in enumerate(strings)
         for one in sorted({(b" " + string + b" ")[place : place + 3] for place in range(len(string))})
     ]
-    assert list(zip(*(found.tolist() for found in trigrams_of(strings)), strict=True)) == wanted
+    assert list(zip(*(found.tolist() for found in distinct_trigrams(strings)), strict=True)) == wanted
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ from fascicle.settings.heads import BinderSettings  # noqa: E402
 from fascicle.settings.recipes.recogniser import Recipe  # noqa: E402
 from fascicle.text.pieces import Pieces, PieceTokenizer  # noqa: E402
 from fascicle.text.targets import Limits, align  # noqa: E402
-from fascicle.text.windows import Window, windows_of  # noqa: E402
+from fascicle.text.windows import Window, make_windows  # noqa: E402
 from fascicle.training.corpus import Parts  # noqa: E402
 from fascicle.training.engine.events import Validated  # noqa: E402
 from fascicle.training.engine.loop import EpochDone, Trainer  # noqa: E402
@@ -120,7 +120,7 @@ def test_a_window_teaches_all_gold_that_lies_in_it(documents: list[Any]) -> None
         form = head.gold(
             np.array(own, np.int64).reshape(-1, 3), units=12, unknown=np.array(ranges, np.int64).reshape(-1, 2)
         )
-        for window in windows_of(pieces_of([[1] * 12]), document=number, unit="sentence", capacity=6, overlap=3):
+        for window in make_windows(pieces_of([[1] * 12]), document=number, unit="sentence", capacity=6, overlap=3):
             low, high = window.units
             row = len(windows)
             expected += [(row, s - low, e - 1 - low, k) for s, e, k in own if low <= s and e <= high]
@@ -136,7 +136,7 @@ def test_a_window_teaches_all_gold_that_lies_in_it(documents: list[Any]) -> None
 
 def aligned(mentions: list[Mention], **limits: Any) -> tuple[list[list[int]], dict[str, int]]:
     pieces = pieces_of([[1] * 12])
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=6, overlap=2)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=6, overlap=2)
     found = align(mentions, pieces, windows, types=("A", "B"), limits=Limits(pairs=True, **limits))
     return found.spans.tolist(), dict(found.lost)
 
@@ -168,7 +168,7 @@ def test_width_counts_pieces_of_words() -> None:
         unit_of=np.array([0, 0, 0, 1, 2]),
         sentences=np.array([[0, 5]]),
     )
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=9, overlap=1)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=9, overlap=1)
     for most, lost in ((4, {}), (3, {"too-wide": 1})):
         limits = bare(width=most, decoding="nested").limits
         found = align([mention(0, 5), mention(4, 7)], pieces, windows, types=("A",), limits=limits)

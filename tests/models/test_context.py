@@ -15,7 +15,7 @@ from fascicle.models.nn.pooling import POOLINGS
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import encode_documents
 from fascicle.text.reading import read_documents
-from fascicle.text.windows import NO_CONTEXT, Batch, Context, collate, windows_of
+from fascicle.text.windows import NO_CONTEXT, Batch, Context, collate, make_windows
 
 PARTS = ("the doctor gave caffeine.", "hepatitis caused chronic pain in patients.", "the patient had fever.")
 
@@ -30,7 +30,7 @@ def read(pretrained: Pretrained, parts: tuple[str, ...], context: Context) -> Ba
     """The middle sentence of a document of three, collated."""
     document = document_of(parts)
     pieces = encode_documents([document], pretrained.tokenizer, segmenter="rules@1", level="word")
-    windows = windows_of(pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context)
+    windows = make_windows(pieces[0], document=0, unit="sentence", capacity=60, overlap=8, context=context)
     assert len(windows) == 3
     return collate(windows[1:2], pieces, pretrained.tokenizer)
 
@@ -68,7 +68,9 @@ def test_the_settings_of_a_model_are_obeyed(tiny_encoder: Path) -> None:
     ):
         read_all = read_documents(documents, tokenizer, reading=reading, level="word")
         for i, (pieces, windows) in enumerate(zip(read_all.pieces, read_all.windows, strict=True)):
-            assert windows == windows_of(pieces, document=i, unit="sentence", capacity=62, overlap=32, context=context)
+            assert windows == make_windows(
+                pieces, document=i, unit="sentence", capacity=62, overlap=32, context=context
+            )
         lengths = [w.pieces[1] - w.pieces[0] for w in read_all.windows[0]]
         own = np.diff(read_all.pieces[0].sentences, axis=1)[:, 0].tolist()
         assert (lengths == own) == (context == NO_CONTEXT)

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from fascicle.errors import ModelError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.filter import FilterModel, fresh_filter  # noqa: E402
+from fascicle.models.filter import FilterModel, make_filter  # noqa: E402
 from fascicle.models.model import TorchScorer  # noqa: E402
 from fascicle.settings.recipes.filter import FilterModelSettings  # noqa: E402
 
@@ -19,7 +19,7 @@ from fascicle.settings.recipes.filter import FilterModelSettings  # noqa: E402
 def fresh(encoder: Path, pretrained: Pretrained | None = None, **settings: object) -> FilterModel:
     found = FilterModelSettings(encoder=str(encoder), **settings)  # type: ignore[arg-type]
     torch.manual_seed(3)
-    return fresh_filter(pretrained or load_pretrained(str(encoder)), found).model.eval()
+    return make_filter(pretrained or load_pretrained(str(encoder)), found).model.eval()
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_logits_are_those_of_a_naive_loop(tiny_encoder: Path, batch: dict[str, t
 
 def test_the_loss_is_weighted_by_class(tiny_encoder: Path, batch: dict[str, torch.Tensor]) -> None:
     settings = FilterModelSettings(encoder=str(tiny_encoder))
-    model = fresh_filter(load_pretrained(str(tiny_encoder)), settings, weights=(0.23, 0.77)).model.eval()
+    model = make_filter(load_pretrained(str(tiny_encoder)), settings, weights=(0.23, 0.77)).model.eval()
     scores, targets = model(batch), {"filter": torch.tensor([1, 0])}
     total = weight = 0.0
     for (wrong, right), label in zip(scores["filter"]["logits"].tolist(), (1, 0), strict=True):
@@ -58,7 +58,7 @@ def test_the_loss_is_weighted_by_class(tiny_encoder: Path, batch: dict[str, torc
 def test_the_table_of_pieces_grows_by_the_markers(tiny_encoder: Path) -> None:
     before = load_pretrained(str(tiny_encoder))
     table = before.encoder.network.get_input_embeddings().weight.detach().clone()  # type: ignore[operator]
-    made = fresh_filter(before, FilterModelSettings(encoder=str(tiny_encoder)))
+    made = make_filter(before, FilterModelSettings(encoder=str(tiny_encoder)))
     after = made.model.encoder.network.get_input_embeddings().weight  # type: ignore[operator]
     assert made.marker_ids == (len(table), len(table) + 1)
     assert torch.equal(after[: len(table)], table)
@@ -70,7 +70,7 @@ def test_the_table_of_pieces_grows_by_the_markers(tiny_encoder: Path) -> None:
 def test_a_marker_that_the_tokenizer_has_is_refused(tiny_encoder: Path) -> None:
     settings = FilterModelSettings(encoder=str(tiny_encoder), start_marker="[MASK_]", end_marker="[")
     with pytest.raises(ModelError, match=r"has the marker '\[' already.*model\.start_marker and model\.end_marker"):
-        fresh_filter(load_pretrained(str(tiny_encoder)), settings)
+        make_filter(load_pretrained(str(tiny_encoder)), settings)
 
 
 def test_the_pooler_of_an_encoder_is_taken(tiny_encoder: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from fascicle.models.heads.contract import IGNORED, Basis
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans, SpanClassifier
 from fascicle.models.model import make_head
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.windows import Window, windows_of
+from fascicle.text.windows import Window, make_windows
 
 TYPES = ("Chemical", "Disease", "Gene")
 D = 6
@@ -79,7 +79,7 @@ def lessons(draw: st.DrawFn) -> Lesson:
     for number in range(draw(st.integers(1, 3))):
         sentences = draw(st.lists(st.lists(sizes, min_size=1, max_size=15), min_size=1, max_size=3))
         pieces = pieces_of(sentences)
-        windows += windows_of(pieces, document=number, unit=unit, capacity=capacity, overlap=overlap)  # type: ignore[arg-type]
+        windows += make_windows(pieces, document=number, unit=unit, capacity=capacity, overlap=overlap)  # type: ignore[arg-type]
         gold.append(draw(gold_spans(len(pieces.first), width, kinds)))
     batch = draw(st.lists(st.sampled_from(windows), min_size=1, max_size=6))  # a window may be there twice
     return Lesson(windows=batch, gold=[gold[w.document] for w in batch], width=width, kinds=kinds)
@@ -144,7 +144,7 @@ def test_negatives_are_some_of_the_spans_that_are_no_mention(
 
 def test_every_negative_is_as_likely_as_another() -> None:
     """Of 27 spans that are no mention 5 are drawn: each in 5 of 27 draws, and any two together as chance has it."""
-    (window,) = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=30, overlap=0)
+    (window,) = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=30, overlap=0)
     gold = np.array([[0, 2, 0], [1, 2, 1], [4, 7, 2], [8, 10, 0]])[[0, 1, 2]]
     lesson = Lesson(windows=[window, replace(window)], gold=[gold, gold[:0]], width=3, kinds=3)
     head, chance, draws = lesson.head(negatives=5), np.random.default_rng(7), 4_000

@@ -18,8 +18,8 @@ from tests.support.reading import manifest_of, whole_window
 
 from fascicle.core.document import Document, Mention
 from fascicle.models.heads.contract import IGNORED, Basis
-from fascicle.models.heads.tagger import MultiLabelTagger, outside
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.models.heads.tagger import MultiLabelTagger, outside_target
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -142,14 +142,14 @@ def test_the_three_forms_of_o(rows: list[list[float]]) -> None:
     table = np.array(rows, dtype=np.float32)
     for number, row in enumerate(rows):
         product = (1 - row[0]) * (1 - row[1]) * (1 - row[2])
-        assert outside(table, "max")[number] == pytest.approx(1 - max(row), abs=1e-6)
-        assert outside(table, "product")[number] == pytest.approx(product, abs=1e-6)
-        assert outside(table, "hard")[number] == float(all(y <= 0.5 for y in row))
+        assert outside_target(table, "max")[number] == pytest.approx(1 - max(row), abs=1e-6)
+        assert outside_target(table, "product")[number] == pytest.approx(product, abs=1e-6)
+        assert outside_target(table, "hard")[number] == float(all(y <= 0.5 for y in row))
 
 
 def test_o_is_unknown_where_a_label_is_unknown_and_none_is_certain() -> None:
     table = np.array([[-1, 0, 0.9], [-1, 1, 0], [0, 0, 0]], dtype=np.float32)
-    assert outside(table, "max").tolist() == [IGNORED, 0, 1]
+    assert outside_target(table, "max").tolist() == [IGNORED, 0, 1]
 
 
 def test_special_tokens_are_taught_as_o() -> None:
@@ -216,7 +216,7 @@ def test_a_mention_ends_before_a_breaker(tiny_encoder: Path, breakers: str, max_
     assert found == expected
     read = read_documents([document], tokenizer, reading=reading, level="word")
     gold = [Mention(((0, 4),), "Chemical"), Mention(((5, 13),), "Gene"), Mention(((7, 11),), "Disease")]
-    lost = align(gold, read.pieces[0], read.windows[0], types=TYPES, limits=limits_of(head)).lost
+    lost = align(gold, read.pieces[0], read.windows[0], types=TYPES, limits=head_limits(head)).lost
     assert lost == ({"breaker": 1} if breakers else {})
 
 

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from fascicle.errors import RecipeError  # noqa: E402
 from fascicle.models.encoder import Pretrained, load_pretrained  # noqa: E402
-from fascicle.models.heads.binder import AtomicTypes, TypeEncoder, make_types, texts_of  # noqa: E402
+from fascicle.models.heads.binder import AtomicTypes, TypeEncoder, make_types, tokenise_type_texts  # noqa: E402
 from fascicle.models.heads.contract import Basis  # noqa: E402
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings  # noqa: E402
 from fascicle.settings.types import parse_types, read_types  # noqa: E402
@@ -57,7 +57,7 @@ def pieces(pretrained: Pretrained, text: str) -> list[int]:
 
 @pytest.mark.parametrize("view", ["name", "keyword", "description"])
 def test_one_text_a_type_with_special_tokens_and_padding(pretrained: Pretrained, basis: Any, view: str) -> None:
-    texts = texts_of(settings(view), basis())
+    texts = tokenise_type_texts(settings(view), basis())
     described = basis().descriptions
     written = {"name": NAMES, "keyword": described.texts("keyword"), "description": described.texts("guideline")}[view]
     expected = [pieces(pretrained, text) for text in written]
@@ -70,12 +70,12 @@ def test_one_text_a_type_with_special_tokens_and_padding(pretrained: Pretrained,
 
 
 def test_underscores_of_names_are_blanks(pretrained: Pretrained, basis: Any) -> None:
-    texts = texts_of(settings("name"), basis(types=("lung_cancer", "pain")))
+    texts = tokenise_type_texts(settings("name"), basis(types=("lung_cancer", "pain")))
     assert texts.ids[0].tolist() == pieces(pretrained, "lung cancer")
 
 
 def test_the_place_of_an_instance_is_that_of_its_first_mark(pretrained: Pretrained, basis: Any) -> None:
-    texts = texts_of(settings("instances"), basis())
+    texts = tokenise_type_texts(settings("instances"), basis())
     assert texts.counts.tolist() == [4, 3]
     assert texts.at_rest == FEWEST_INSTANCES == 3
     (opening,), (closing,) = (pretrained.tokenizer.encode([mark])[0][0].tolist() for mark in "[]")
@@ -106,7 +106,7 @@ def described(**changes: Any) -> list[dict[str, Any]]:
 )
 def test_texts_that_cannot_be_read_are_refused(basis: Any, view: str, content: Any, said: str) -> None:
     with pytest.raises(RecipeError, match=said) as caught:
-        texts_of(settings(view), basis(content))
+        tokenise_type_texts(settings(view), basis(content))
     assert "\n" not in str(caught.value)
 
 
@@ -114,7 +114,7 @@ def test_a_mark_that_the_tokenizer_drops_is_refused(basis: Any) -> None:
     bare = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     bare.normalizer, bare.pre_tokenizer = normalizers.Replace("[", ""), pre_tokenizers.Whitespace()
     with pytest.raises(RecipeError, match=r"drops the mark \[ in an example of 'Chemical': choose another type_view"):
-        texts_of(settings("instances"), replace(basis(), tokenizer=PieceTokenizer(bare)))
+        tokenise_type_texts(settings("instances"), replace(basis(), tokenizer=PieceTokenizer(bare)))
 
 
 @pytest.mark.parametrize(
@@ -127,17 +127,17 @@ def test_a_mark_that_the_tokenizer_drops_is_refused(basis: Any) -> None:
 )
 def test_names_that_tell_nothing_are_refused(basis: Any, names: tuple[str, ...], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
-        texts_of(settings("name"), basis(types=names))
+        tokenise_type_texts(settings("name"), basis(types=names))
 
 
 def test_a_text_of_unknown_words_alone_is_refused(basis: Any) -> None:
     """Signs that the encoder knows, and those around the mention of an example, tell nothing of a type."""
-    texts_of(settings("name"), basis(types=("pain", "qqq the")))
+    tokenise_type_texts(settings("name"), basis(types=("pain", "qqq the")))
     examples = {"examples": ["[[pain]]", "a [[qqq]]", "[[xxx]] qqq"]}
     content = [{**one, **examples} for one in described()]
     content[1]["examples"] = ["[[pain]]", "a [[qqq]]", "the [[xxx]]"]
     with pytest.raises(RecipeError, match=r"^an example of 'Chemical' has no word that "):
-        texts_of(settings("instances"), basis(content))
+        tokenise_type_texts(settings("instances"), basis(content))
 
 
 @pytest.mark.parametrize("mean", [False, True])
@@ -156,7 +156,7 @@ def test_at_rest_the_first_three_instances_are_averaged_and_in_training_one_is_d
 ) -> None:
     types = make_types(settings("instances"), basis())
     assert isinstance(types, TypeEncoder)
-    texts = texts_of(settings("instances"), basis())
+    texts = tokenise_type_texts(settings("instances"), basis())
     with torch.no_grad():
         states = pretrained.encoder(torch.from_numpy(texts.ids), torch.from_numpy(texts.mask))
         each = states[torch.arange(7), torch.from_numpy(texts.place)]
@@ -219,6 +219,6 @@ def test_atomic_types_are_a_table() -> None:
 
 def test_what_only_a_program_can_get_wrong(basis: Any) -> None:
     with pytest.raises(ValueError, match="need an encoder"):
-        texts_of(settings(), Basis(types=NAMES, width=8))
+        tokenise_type_texts(settings(), Basis(types=NAMES, width=8))
     with pytest.raises(ValueError, match="not those of the types"):
-        texts_of(settings(), basis(types=("Disease", "Chemical")))
+        tokenise_type_texts(settings(), basis(types=("Disease", "Chemical")))

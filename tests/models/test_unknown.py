@@ -25,8 +25,8 @@ from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import make_head
 from fascicle.settings.heads import BiaffineSettings, CrfSettings, HeadSettings, SoftmaxSettings, SpanSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.targets import Limits, covered, unknown_units
-from fascicle.text.windows import Window, windows_of
+from fascicle.text.targets import Limits, covered_mask, unknown_units
+from fascicle.text.windows import Window, make_windows
 
 D = 6
 
@@ -44,7 +44,7 @@ class Text:
         return len(self.pieces.units)
 
     def windows(self, unit: Literal["sentence", "packed"] = "sentence") -> list[Window]:
-        return windows_of(self.pieces, document=0, unit=unit, capacity=4, overlap=1)
+        return make_windows(self.pieces, document=0, unit=unit, capacity=4, overlap=1)
 
 
 @st.composite
@@ -88,7 +88,7 @@ def test_units_are_unknown_by_their_characters(text: Text, continues: bool) -> N
 
 @given(text=texts())
 def test_what_ranges_cover(text: Text) -> None:
-    inside = covered(text.spans, text.units)
+    inside = covered_mask(text.spans, text.units)
     assert inside.tolist() == [any(a <= i < b for a, b, _ in text.spans.tolist()) for i in range(text.units)]
 
 

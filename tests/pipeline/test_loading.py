@@ -18,7 +18,7 @@ from fascicle.pipeline.loading import OPENERS, open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.places import shipped_models
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.settings.pipeline import as_toml, read_pipeline
+from fascicle.settings.pipeline import pipeline_toml, read_pipeline
 from fascicle.settings.steps import STEPS, DictionaryStep
 from fascicle.verbs.link import link
 from fascicle.verbs.linker import fit_folder
@@ -110,7 +110,7 @@ def test_every_default_is_shown_and_read_again(folder: Path) -> None:
         """,
     )
     settings = read_pipeline(folder)
-    shown = as_toml(settings)
+    shown = pipeline_toml(settings)
     values = tomllib.loads(shown)
     assert values["limits"]["seconds"] == settings.limits.seconds
     assert values["steps"][0]["min_score"] == 0.0

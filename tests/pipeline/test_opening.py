@@ -63,7 +63,7 @@ def test_a_pipeline_names_its_names_itself(own: Path) -> None:
 
 def test_a_service_takes_own_names(own: Path) -> None:
     pytest.importorskip("uvicorn")
-    from fascicle.serving.server import openings
+    from fascicle.serving.server import pipeline_openers
 
-    opened = openings(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
+    opened = pipeline_openers(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
     assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(opened, ("Drug", "Aspirin"))

@@ -14,7 +14,7 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import AbbreviationDecision
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.ensemble import EnsembleManifest
-from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.terms.abbreviations.resolving import apply_rules
 from fascicle.text.annotator import Annotator
 
 LC = (30, 32)
@@ -40,7 +40,7 @@ def document(model: ModelPredictor) -> Document:
 def test_a_model_decides_by_its_rules(model: ModelPredictor, document: Document) -> None:
     ruled = model.with_abbreviations(RULES)
     (before,), (after,) = model.predict([document]), ruled.predict([document])
-    assert after == resolved(document, before, RULES)
+    assert after == apply_rules(document, before, RULES)
     changed = {event.code for event in after.events} - {event.code for event in before.events}
     assert changed == {"abbreviation-added", "abbreviation-dropped"}
     assert [one.patch for one in ruled.tag([document])] == [after]
@@ -84,7 +84,7 @@ def test_an_ensemble_decides_by_rules_of_its_own(document: Document) -> None:
     members = [lambda: Says(cancer), lambda: Says(fever)]
     plain, ruled = (EnsemblePredictor(one, members) for one in (manifest, with_rules(manifest)))
     (before,), (after,) = plain.predict([document]), ruled.predict([document])
-    assert after == resolved(document, before, RULES)
+    assert after == apply_rules(document, before, RULES)
     assert [mention.spans[0] for mention in after.add] == [(16, 27), LC, (53, 55)]
     assert all(mention.source == "all" for mention in after.add)
     assert ruled.with_abbreviations(msgspec.UNSET).predict([document]) == [before]

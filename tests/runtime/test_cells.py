@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch, Section
 from fascicle.core.patches import apply
 from fascicle.loading import load_single
-from fascicle.runtime.answer import with_cells
-from fascicle.runtime.decoding.deciding import cells_of
+from fascicle.runtime.answer import answer_cells
+from fascicle.runtime.decoding.deciding import short_cells
 from fascicle.settings.decision import NameDecision
 
 RULES = NameDecision(words=3)
@@ -18,7 +18,7 @@ RULES = NameDecision(words=3)
 
 def cells(text: str, sections: tuple[Section, ...] | None = None) -> list[str]:
     document = Document(id="1", text=text, sections=sections)
-    return [text[slice(*span)] for span in cells_of(document, RULES)]
+    return [text[slice(*span)] for span in short_cells(document, RULES)]
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_cells_are_answered_alone_and_nothing_else_changes(text: str) -> None:
     before = tuple(
         Mention(((at, at + 1),), "Disease", score=0.5, source="m") for at in range(len(text)) if not text[at].isspace()
     )
-    (found,) = with_cells([document], [Patch(add=before)], rules=RULES, predict=finds_all)
+    (found,) = answer_cells([document], [Patch(add=before)], rules=RULES, predict=finds_all)
     apply(document, found)
-    spans = cells_of(document, RULES)
+    spans = short_cells(document, RULES)
     inside = {at for start, end in spans for at in range(start, end)}
     assert {one.spans[0] for one in found.add if one.type == "Gene"} == set(spans)
     assert [one for one in found.add if one.type == "Disease"] == [one for one in before if one.start not in inside]

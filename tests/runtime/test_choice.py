@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from fascicle.core.document import Document
 from fascicle.errors import ModelError, UsageError
-from fascicle.loading import load, load_single, load_whole
+from fascicle.loading import load, load_all_types, load_single
 
 TEXT = "the patient has lung cancer. aspirin caused pain ."
 
@@ -45,7 +45,7 @@ def test_a_type_apart_is_given_out_when_it_is_asked_for(folder: Path) -> None:
     (patch,) = plain.predict([Document(id="1", text=TEXT)])
     assert patch.events == ()  # nobody misses it
     assert found(load(folder, only=[apart])) == {apart}
-    assert found(load_whole(folder)) == found(load_single(folder)) == {apart, *others}
+    assert found(load_all_types(folder)) == found(load_single(folder)) == {apart, *others}
     assert plain.fingerprint != every.fingerprint
 
 
@@ -58,8 +58,8 @@ def test_other_mentions_of_a_model_with_a_type_apart_are_the_same(folder: Path) 
     assert after.add == tuple(mention for mention in before.add if mention.type != apart)
     (tagged,) = load(folder).tag([document])
     assert tagged.patch.add == after.add
-    (whole,) = load_whole(folder).tag([document])
-    first = load_whole(folder).types.index(apart) * 2  # columns of B and I
+    (whole,) = load_all_types(folder).tag([document])
+    first = load_all_types(folder).types.index(apart) * 2  # columns of B and I
     assert tagged.probabilities.tolist() == np.delete(whole.probabilities, [first, first + 1], axis=1).tolist()
 
 

@@ -14,8 +14,8 @@ from fascicle.core.document import Document, Link, Mention, Patch
 from fascicle.errors import PackError, UsageError
 from fascicle.linking import opening
 from fascicle.loading import load
-from fascicle.runtime.choice import Chosen
-from fascicle.runtime.wrapped import Linked, linked
+from fascicle.runtime.choice import FilteredPredictor
+from fascicle.runtime.wrapped import LinkedPredictor, add_links
 from fascicle.settings.folders.vocabularies import shipped_linkers
 from fascicle.text.annotator import Annotator
 from fascicle.verbs.linker import fit_folder
@@ -55,7 +55,7 @@ def curies(document: Document) -> dict[str, list[str]]:
 
 
 def test_mentions_are_those_of_the_predictor_with_links(linker: Path) -> None:
-    bare, found = Words(), linked(Words(), linker)
+    bare, found = Words(), add_links(Words(), linker)
     text = "In Paris a worm had breast cancer and STAT3."
     document = found(text)
     assert curies(document) == {"Paris": [], "worm": ["1"], "breast cancer": ["MESH:D1"], "STAT3": ["NCBIGene:4"]}
@@ -64,14 +64,14 @@ def test_mentions_are_those_of_the_predictor_with_links(linker: Path) -> None:
     assert len(document.origins) == 1
     assert (found.name, found.types, found.sources, found.kind) == (bare.name, bare.types, bare.sources, bare.kind)
     assert found.fingerprint != bare.fingerprint
-    assert found.fingerprint == linked(Words(), linker).fingerprint
+    assert found.fingerprint == add_links(Words(), linker).fingerprint
 
 
 def test_the_linker_is_opened_for_the_first_mention(linker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     real = opening.LinkerWithPacks.opened
     monkeypatch.setattr(opening.LinkerWithPacks, "opened", lambda own: opened.append("now") or real(own))
-    found = linked(Words(), linker)
+    found = add_links(Words(), linker)
     found.annotate(["nothing", "Paris", ""])
     assert opened == []
     found.annotate(["BC", "BC"])
@@ -80,7 +80,7 @@ def test_the_linker_is_opened_for_the_first_mention(linker: Path, monkeypatch: p
 
 
 def test_short_forms_have_the_links_of_their_long_forms(linker: Path) -> None:
-    found = linked(Words(), linker)
+    found = add_links(Words(), linker)
     defined = found("A breast neoplasm (BN), or breast cancer (BC), was seen; BC is rare.")
     assert curies(defined)["BC"] == ["MESH:D1"]
     assert curies(found("BC is rare."))["BC"] == [""]
@@ -92,7 +92,7 @@ def test_short_forms_have_the_links_of_their_long_forms(linker: Path) -> None:
 def test_links_of_others_are_evidence_and_stay(linker: Path) -> None:
     mouse = Mention(((0, 6),), "Species", source="other", links=(Link(id="10090", curie="NCBITaxon:10090"),))
     other = Mention(((7, 20),), "Disease", source="other")
-    document = linked(Words(), linker)(Document(id="1", text="Animal breast cancer STAT3", mentions=(mouse, other)))
+    document = add_links(Words(), linker)(Document(id="1", text="Animal breast cancer STAT3", mentions=(mouse, other)))
     assert document.layer("other") == (mouse, other)
     (gene,) = [one for one in document.layer("words") if one.type == "Gene"]
     assert [link.curie for link in gene.links] == ["NCBIGene:5"]
@@ -101,15 +101,15 @@ def test_links_of_others_are_evidence_and_stay(linker: Path) -> None:
 def test_answers_do_not_depend_on_the_documents_beside(linker: Path) -> None:
     texts = ["", "breast cancer", "BC", "nothing", "Paris and STAT3", *(one.text for one in corpus(3))]
     documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
-    together = linked(Words(), linker).predict(documents)
-    assert together == [linked(Words(), linker).predict([one])[0] for one in documents]
-    cut = linked(Words(), linker).predict_and_cut(documents)
+    together = add_links(Words(), linker).predict(documents)
+    assert together == [add_links(Words(), linker).predict([one])[0] for one in documents]
+    cut = add_links(Words(), linker).predict_and_cut(documents)
     assert [patch.add for patch in cut] == [patch.add for patch in together]
     assert all(patch.words is not None for patch in cut)
 
 
 def test_what_is_left_out_is_not_linked(linker: Path) -> None:
-    found = linked(Chosen(Words(), only=["Gene"]), linker)
+    found = add_links(FilteredPredictor(Words(), only=["Gene"]), linker)
     assert curies(found("breast cancer and STAT3")) == {"STAT3": ["NCBIGene:4"]}
 
 
@@ -119,23 +119,23 @@ def test_the_shipped_linker_is_there_where_it_covers_a_type(tmp_path: Path) -> N
         names = tmp_path / f"{kind}.tsv"
         names.write_text(f"{kind}\tasthma\n", encoding="utf-8")
         found = load(names, link="auto")
-        assert isinstance(found, Linked) == covered
+        assert isinstance(found, LinkedPredictor) == covered
         (mention,) = found("Severe asthma")
         assert [link.curie for link in mention.links] == (["MESH:D001249"] if covered else [])
-        assert not isinstance(load(names), Linked)
+        assert not isinstance(load(names), LinkedPredictor)
     with pytest.raises(UsageError, match="Location"):
         load(tmp_path / "Location.tsv", link="basic")
 
 
 @SHIPPED
 def test_a_pack_links_by_itself(linker: Path) -> None:
-    assert not isinstance(load(linker.parent / "pack", link="auto"), Linked)
-    assert isinstance(load(linker.parent / "pack", link=linker), Linked)
+    assert not isinstance(load(linker.parent / "pack", link="auto"), LinkedPredictor)
+    assert isinstance(load(linker.parent / "pack", link=linker), LinkedPredictor)
 
 
 def test_a_linker_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackError, match="no linker"):
-        linked(Words(), tmp_path)
+        add_links(Words(), tmp_path)
 
 
 @SHIPPED
@@ -148,5 +148,5 @@ def test_a_pack_beside_a_model_does_not_take_its_links_away(linker: Path, tmp_pa
         assert curies(found("asthma and breast cancer")) == {"asthma": ["MESH:D001249"], "breast cancer": ["MESH:D1"]}
         with pytest.raises(UsageError, match="not in MESH alone"):
             load(names, also=pack, link="auto", only=only, ontology="MESH")
-    assert not isinstance(load(pack, only=["Disease"], link="auto"), Linked)
-    assert not isinstance(load(pack, also=names, link="auto"), Linked)
+    assert not isinstance(load(pack, only=["Disease"], link="auto"), LinkedPredictor)
+    assert not isinstance(load(pack, also=names, link="auto"), LinkedPredictor)

@@ -15,9 +15,9 @@ from tests.support.reading import TYPES, manifest_of, pieces_of
 
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.decoders import MatchDecoder, Tables
-from fascicle.runtime.decoding.kinds import APART, KINDS, decoder_of
+from fascicle.runtime.decoding.kinds import APART, KINDS, make_decoder
 from fascicle.settings.heads import BinderSettings
-from fascicle.text.windows import Window, answers_for, windows_of
+from fascicle.text.windows import Window, make_windows, scores_span
 
 WIDTH = 3
 Row = tuple[int, int, int, float, float]  # start, end, type, score of the span, its margin
@@ -45,7 +45,7 @@ def algorithm_1(
         for k, i, w in product(range(len(TYPES)), range(count), range(WIDTH)):
             j, score = i + w, float(tables["spans"][b, i, w, k])
             null = float(tables["span_threshold"][b, k]) if "span_threshold" in tables else 0.0
-            if j >= count or not (maximum or answers_for(window, window.units[0] + i, window.units[0] + j + 1)):
+            if j >= count or not (maximum or scores_span(window, window.units[0] + i, window.units[0] + j + 1)):
                 continue
             if "starts" in tables and (
                 tables["starts"][b, i, k] < tables["start_threshold"][b, k]
@@ -86,9 +86,9 @@ def test_it_is_algorithm_1(
     chance, head = np.random.default_rng(seed), BinderSettings(width=WIDTH, **form)
     manifest = manifest_of(head)
     decision = msgspec.structs.replace(manifest.decision, nothing=0.5, nothing_by_type=tuple(s - 0.5 for s in shifts))
-    decoder = decoder_of(msgspec.structs.replace(manifest, decision=decision), APART if across_types else KINDS)
+    decoder = make_decoder(msgspec.structs.replace(manifest, decision=decision), APART if across_types else KINDS)
     documents = [
-        windows_of(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
+        make_windows(pieces_of([[1] * n]), document=i, unit="sentence", capacity=6, overlap=2)
         for i, n in enumerate(counts)
     ]
     taken, expected = [], []
@@ -104,11 +104,11 @@ def test_it_is_algorithm_1(
 
 
 def one_window(count: int) -> list[Window]:
-    return windows_of(pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2)
+    return make_windows(pieces_of([[1] * count]), document=0, unit="sentence", capacity=50, overlap=2)
 
 
 def test_documents_without_windows() -> None:
-    decoder = decoder_of(manifest_of(BinderSettings()))
+    decoder = make_decoder(manifest_of(BinderSettings()))
     assert isinstance(decoder, MatchDecoder)
     assert [spans.tolist() for spans, _ in decoder.decide([[], []], [[], []])] == [[], []]
 
@@ -129,4 +129,4 @@ def test_tables_of_another_head_are_refused() -> None:
         (joint, {**good, "starts": good["starts"][:, :1]}, r"model.json says \(.* do not agree"),
     ):
         with pytest.raises(ModelError, match=said):
-            decoder_of(manifest_of(head)).take(tables, windows, counts)
+            make_decoder(manifest_of(head)).take(tables, windows, counts)

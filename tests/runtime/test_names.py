@@ -7,7 +7,7 @@ import pytest
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import ModelError
 from fascicle.loading import load_single
-from fascicle.runtime.answer import check_pack, knows, with_names
+from fascicle.runtime.answer import add_whole_text_names, check_pack, known_names
 from fascicle.settings.decision import DocumentDecision, NameDecision
 
 RULES = NameDecision(words=3)
@@ -34,7 +34,7 @@ def named(text: str, patch: Patch, rules: NameDecision = RULES) -> tuple[Patch, 
     reads = Reads()
     documents = [Document(id="1", text=text)]
     how = {"rules": rules, "pack": "", "again": reads, "types": ("Gene", "Disease"), "source": "model"}
-    (found,) = with_names(documents, [patch], **how)
+    (found,) = add_whole_text_names(documents, [patch], **how)
     return found, reads.texts
 
 
@@ -52,7 +52,7 @@ def test_a_mention_of_a_type_kept_apart_makes_no_text_a_name() -> None:
     how = {"rules": RULES, "pack": "", "types": ("Gene",), "source": "model"}
     before = Patch(add=(mention(0, 4),))
     again = lambda _: [Patch(add=(own,))]  # noqa: E731
-    assert with_names([Document(id="1", text="lung cancer")], [before], again=again, **how) == [before]
+    assert add_whole_text_names([Document(id="1", text="lung cancer")], [before], again=again, **how) == [before]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_names_of_the_pack_are_those_of_the_model() -> None:
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
     documents = [Document(id="1", text="aspirin"), Document(id="2", text=text)]
     how = {"rules": RULES, "pack": "basic@1", "again": reads, "types": ("Chemical",), "source": "model"}
-    found = with_names(documents, [Patch(), Patch()], **how)
+    found = add_whole_text_names(documents, [Patch(), Patch()], **how)
     assert [[(m.type, m.spans, m.source, m.links) for m in patch.add] for patch in found] == [
         [("Chemical", ((0, 7),), "model", ())],
         [],
@@ -110,9 +110,9 @@ def test_a_family_of_genes_is_a_gene_for_a_model_that_knows_no_families() -> Non
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
     document = Document(id="1", text="Protein Kinase C")
     how = {"rules": RULES, "pack": "basic@1", "again": reads, "source": "model"}
-    (found,) = with_names([document], [Patch()], types=("Gene",), **how)
+    (found,) = add_whole_text_names([document], [Patch()], types=("Gene",), **how)
     assert [(m.type, m.spans) for m in found.add] == [("Gene", ((0, 16),))]
-    (found,) = with_names([document], [Patch()], types=("Disease",), **how)
+    (found,) = add_whole_text_names([document], [Patch()], types=("Disease",), **how)
     assert found.add == ()
 
 
@@ -124,5 +124,5 @@ def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None
 
 
 def test_names_of_the_pack_are_known_for_their_type() -> None:
-    assert knows(DocumentDecision(pack="basic@1"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
-    assert knows(DocumentDecision())(["EGFR"]) == {}
+    assert known_names(DocumentDecision(pack="basic@1"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
+    assert known_names(DocumentDecision())(["EGFR"]) == {}

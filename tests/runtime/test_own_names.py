@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import UsageError
 from fascicle.loading import load
-from fascicle.runtime.wrapped import OwnNames
+from fascicle.runtime.wrapped import OwnNamesPredictor
 from fascicle.text.annotator import Annotator
 
 SPANS = st.tuples(st.integers(0, 18), st.integers(1, 6)).map(lambda one: (one[0], one[0] + one[1]))
@@ -41,7 +41,7 @@ class Says(Annotator):
 def test_names_stand_and_the_model_answers_where_they_do_not(
     of_model: list[tuple[tuple[int, int], str]], of_names: list[tuple[tuple[int, int], str]]
 ) -> None:
-    both = OwnNames(Says("model", of_model, 0.5), Says("names", of_names, None))
+    both = OwnNamesPredictor(Says("model", of_model, 0.5), Says("names", of_names, None))
     document = both(Document(id="1", text="x" * 24))
     assert {(m.spans[0], m.type) for m in document.layer("names")} == set(of_names)
     free = {

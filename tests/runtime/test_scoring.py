@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document
-from fascicle.core.session import OnnxSession, scored_batches
+from fascicle.core.session import OnnxSession, score_batches
 from fascicle.loading import load_single
 from fascicle.runtime.places import find_model
 
@@ -70,7 +70,7 @@ def test_an_error_of_one_batch_is_an_error_of_the_call(folder: Path) -> None:
         return len(chosen)
 
     with pytest.raises(ZeroDivisionError):
-        list(scored_batches(session, [100] * 40, score=score))
+        list(score_batches(session, [100] * 40, score=score))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -78,6 +78,6 @@ def test_an_error_of_one_batch_is_an_error_of_the_call(folder: Path) -> None:
 def test_every_item_is_scored_once(folder: Path, threads: int, count: int) -> None:
     session = OnnxSession.open(folder / "model.onnx", threads=threads)
     lengths = [1 + 37 * n % 90 for n in range(count)]
-    found = list(scored_batches(session, lengths, score=lambda chosen: [lengths[i] for i in chosen]))
+    found = list(score_batches(session, lengths, score=lambda chosen: [lengths[i] for i in chosen]))
     assert sorted(i for chosen, _ in found for i in chosen.tolist()) == list(range(count))
     assert [length for _, said in found for length in said] == sorted(lengths)

@@ -11,7 +11,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES
-from fascicle.runtime.choice import Chosen
+from fascicle.runtime.choice import FilteredPredictor
 from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.tagger import TagDecision, tag_marginals
@@ -231,7 +231,7 @@ def test_a_dictionary_has_no_probabilities() -> None:
 
 def test_a_choice_of_types_is_one_of_columns(tokenizer: PieceTokenizer) -> None:
     model = predictor(MultiLabelSettings(), tokenizer)
-    chosen = Chosen(model, only=["Disease"])
+    chosen = FilteredPredictor(model, only=["Disease"])
     (every,), (some,) = model.tag([LUNG]), chosen.tag([LUNG])
     assert chosen.tag_space == model.tag_space
     np.testing.assert_array_equal(some.probabilities, every.probabilities[:, 2:])

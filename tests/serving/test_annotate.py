@@ -20,7 +20,7 @@ from fascicle.errors import UsageError
 from fascicle.formats.files import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.server import openings
+from fascicle.serving.server import pipeline_openers
 
 pytestmark = pytest.mark.loopback
 TEXTS = [
@@ -230,8 +230,8 @@ def test_many_clients_share_workers(served: Standing, offline: Pipeline) -> None
 
 def test_a_pipeline_is_not_served_without_the_links_that_its_file_asks_for(small: Path) -> None:
     with pytest.raises(UsageError, match="link=false"):
-        openings([str(small)], link=None)
-    (opening,) = openings(["basic"], link=None).values()
+        pipeline_openers([str(small)], link=None)
+    (opening,) = pipeline_openers(["basic"], link=None).values()
     given = Document(id="a", text="Aspirin is for pain.")
     (result,) = opening().of_batch([given])
     assert result.document is not None

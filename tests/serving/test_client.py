@@ -249,13 +249,13 @@ def test_other_servers_are_no_services() -> None:
         calls.answers(b"<html>", many(1))
     with pytest.raises(ServiceError, match="sent"):
         calls.answers(b'{"documents":[]}', many(1))
-    assert calls.error_of(500, b"<html>").status == 500
+    assert calls.response_error(500, b"<html>").status == 500
 
 
 @given(st.integers(1, 60), st.sampled_from(["", "0", "3", "99999999", "-1", "Wed, 21 Oct 2026 07:28:00 GMT"]))
 def test_pauses_are_bounded_and_heed_the_service(attempt: int, told: str) -> None:
     for drawn in (0.0, 0.5, 1.0):
-        pause = calls.pause(attempt, told, draw=lambda: drawn)  # noqa: B023
+        pause = calls.retry_pause(attempt, told, draw=lambda: drawn)  # noqa: B023
         assert 0 < pause <= 1.25 * 30
         assert pause >= (3 if told == "3" else 0)
 

@@ -11,7 +11,7 @@ import pytest
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.serving import tokens
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
-from fascicle.settings.serving import NamedToken, ServeSettings, hash_of
+from fascicle.settings.serving import NamedToken, ServeSettings, hash_token
 
 
 def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     content = place.read_text(encoding="utf-8")
     assert not any(token in content for token in made.values())
-    assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_of(one) for name, one in made.items()}
+    assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_token(one) for name, one in made.items()}
     assert len(set(made.values())) == 2
     assert all(len(one) == 64 for one in made.values())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fascicle.errors import FascicleError, RecipeError, UsageError
-from fascicle.settings.recipes.any import changed, parse_any, read_recipe, resolve_paths
+from fascicle.settings.recipes.any import parse_any, parse_changes, read_recipe, resolve_paths
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -56,7 +56,7 @@ def test_the_tables_tell_the_kind_and_every_path_is_of_the_folder(tmp_path: Path
     ],
 )
 def test_what_a_change_says(change: str, value: dict[str, Any]) -> None:
-    assert changed([change]) == value
+    assert parse_changes([change]) == value
 
 
 def test_later_changes_win_and_the_rest_of_a_table_stays(path: Path) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import fascicle
-from fascicle.settings.base import WORDS, in_words, place_of
+from fascicle.settings.base import WORDS, in_words, locate_error
 
 PACKAGE = Path(fascicle.__file__).parent
 
@@ -39,7 +39,7 @@ def test_every_pattern_of_the_package_has_its_words() -> None:
 @pytest.mark.parametrize("pattern", WORDS)
 def test_an_error_says_the_words_and_the_place_and_no_pattern(pattern: str) -> None:
     bad = next(value for value in ("\n \x00!", "") if not re.search(pattern, value))
-    what, key = place_of(error_of(pattern, bad))
+    what, key = locate_error(error_of(pattern, bad))
     assert key == "key"
     assert "regex" not in what
     assert what.endswith(WORDS[pattern])

@@ -14,7 +14,7 @@ from fascicle.errors import RecipeError
 from fascicle.settings.heads import HEADS, Needs, SpanHeadSettings
 from fascicle.settings.recipes.any import parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.strict import merged
+from fascicle.settings.recipes.strict import merge_tables
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.experiments.hashes import all_values, changed_values, recipe_hash
 
@@ -30,7 +30,7 @@ VALUES: dict[str, Any] = {
 
 
 def made(*, without: tuple[str, ...] = (), **changes: Any) -> Recipe:
-    values = {key: value for key, value in merged(deepcopy(VALUES), changes).items() if key not in without}
+    values = {key: value for key, value in merge_tables(deepcopy(VALUES), changes).items() if key not in without}
     return parse_recipe(values, origin="test.toml")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.training.experiments.grid import Grid, read_grid
 from fascicle.training.experiments.hashes import recipe_hash
-from fascicle.training.experiments.results import scores_of
+from fascicle.training.experiments.results import stored_scores
 
 Counts = Sequence[Sequence[int]]  # true positives, false positives and false negatives of each test unit
 Named = Mapping[str, str] | Iterable[str]  # names, with the TOML of each if it has any
@@ -54,11 +54,11 @@ def store(
     """A results file as far as tables look at it; of another head of a bundle, if one is named; ``...`` leaves out."""
     run = next(run for run in grid.runs if run.name == name)
     parts = ["train", "dev", *(["test"] if counts else []), *(["distant.core"] if run.recipe.distant else [])]
-    f1 = scores_of(counts).micro.f1 if counts else 0.0
+    f1 = stored_scores(counts).micro.f1 if counts else 0.0
     value: dict[str, Any] = {
         "hash": recipe_hash(run.recipe, {part: part for part in parts}),
         "dev": {"micro": {"f1": dev}},
-        "test": {"micro": scores_of(counts).as_dict()["micro"]} if counts else None,
+        "test": {"micro": stored_scores(counts).as_dict()["micro"]} if counts else None,
         "test_f1_interval": {"estimate": f1, "low": f1 - 0.1, "high": f1 + 0.1},
         "test_counts": counts,
         "seconds": 600,
@@ -84,4 +84,4 @@ def shown(interval: Any, digits: int = 1) -> str:
 
 def both(first: Counts, second: Counts) -> tuple[Scores, Scores]:
     """The scores of two systems."""
-    return scores_of(first), scores_of(second)
+    return stored_scores(first), stored_scores(second)

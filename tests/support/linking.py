@@ -12,9 +12,9 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.linking.index import NameIndex, write_index
-from fascicle.linking.trigrams import letters_of, similarities
+from fascicle.linking.trigrams import similarities, to_letters
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 HUMAN, MOUSE = "NCBITaxon:9606", "NCBITaxon:10090"
 CONCEPTS = {
@@ -41,7 +41,7 @@ RECORDS = {  # MESH comes first
             taxon=taxon,
             names=tuple(Name(name, "exact" if at else "label") for at, name in enumerate(names)),
             parents=tuple(parents),
-            references=tuple(Cross(one, "skos:exactMatch") for one in references),
+            references=tuple(CrossReference(one, "skos:exactMatch") for one in references),
         )
         for curie, (kind, taxon, names, parents, references) in CONCEPTS.items()
         if curie.startswith("DOID") == (source == "doid")
@@ -96,5 +96,5 @@ def similarities_of(first: Sequence[bytes], second: Sequence[bytes], owners: Int
     """what `similarities` says of strings that stand one behind the other."""
     sizes = np.array([len(one) for one in second], dtype=np.int64)
     content = np.frombuffer(b"".join(second), dtype=np.uint8)
-    letters = letters_of(content, np.cumsum(sizes) - sizes, sizes)
+    letters = to_letters(content, np.cumsum(sizes) - sizes, sizes)
     return similarities(first, letters, owners)

@@ -15,7 +15,7 @@ from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, b
 from fascicle.terms.pack.layout import SourceFacts, read_manifest, write_manifest
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.building import build_table
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 NORMALISER = "test@1"
 Sources = dict[str, Sequence[ConceptRecord]]
@@ -41,7 +41,7 @@ RECORDS: Sources = {
             names=(Name("Neoplasms", "label"), Name("cancer"), Name("Tumor", "related")),
             parents=("MESH:D000",),
             definition="New growth of tissue.",
-            references=(Cross("DOID:162", "skos:exactMatch"),),
+            references=(CrossReference("DOID:162", "skos:exactMatch"),),
         ),
         ConceptRecord(curie="MESH:D000", names=(Name("Diseases", "label"),)),
         ConceptRecord(

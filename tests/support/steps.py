@@ -22,7 +22,7 @@ def declare(folder: Path) -> dict[str, str]:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared: dict[str, str] = project["entry-points"]["fascicle.steps"]
-    if not set(declared) <= set(plugins.names("steps")):
+    if not set(declared) <= set(plugins.plugin_names("steps")):
         info = folder / "fascicle_declared-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fascicle-declared\nVersion: 1.0\n")

@@ -20,10 +20,10 @@ from fascicle.terms.curation import (
     NameRow,
     Rule,
     SeenNames,
-    apply,
-    lint,
+    curate_names,
+    find_rule_problems,
+    format_rules,
     read_rules,
-    written,
 )
 from fascicle.terms.terms import ConceptRecord, Name
 
@@ -95,14 +95,14 @@ def rules(draw: st.DrawFn) -> list[Rule]:
 @given(ROWS, rules())
 @settings(max_examples=400)
 def test_rules_do_what_the_slow_reading_says(rows: list[NameRow], given_rules: list[Rule]) -> None:
-    found = {row: tuple(decision[:4]) for row, decision in apply(rows, Curation(given_rules))}
+    found = {row: tuple(decision[:4]) for row, decision in curate_names(rows, Curation(given_rules))}
     assert found == naive(rows, given_rules)
 
 
 @given(ROWS, rules())
 @settings(max_examples=400)
 def test_dead_rules_are_those_without_which_nothing_changes(rows: list[NameRow], given_rules: list[Rule]) -> None:
-    found = lint(rows, Curation(given_rules), known=lambda concept: True)
+    found = find_rule_problems(rows, Curation(given_rules), known=lambda concept: True)
     dead = {finding.number for finding in found if finding.problem in ("dead", "overruled")}
     wanted: set[int] = set()
     whole = kept(naive(rows, given_rules))
@@ -126,7 +126,7 @@ def test_what_was_seen_is_decided_as_by_the_rules(rows: list[NameRow], given_rul
 def test_block_takes_a_key_of_ones_own() -> None:
     rows = [NameRow("T-cells", "x", "A:1"), NameRow("t cells", "x", "A:1"), NameRow("t cell", "x", "A:1")]
     curation = Curation([Rule(action="block", surface="T cells")], key=lambda text: text.casefold().replace("-", " "))
-    assert [decision.keep for _, decision in apply(rows, curation)] == [False, False, True]
+    assert [decision.keep for _, decision in curate_names(rows, curation)] == [False, False, True]
 
 
 def test_a_row_that_no_rule_looks_at_is_untouched() -> None:
@@ -164,7 +164,7 @@ def test_rules_are_read_and_written(tmp_path: Path) -> None:
     ]
     assert found[1].place == f"{path}:5"
     again = tmp_path / "again.tsv"
-    again.write_text(written(found))
+    again.write_text(format_rules(found))
     plain = [[getattr(rule, column) for column in HEADER] for rule in found]
     assert [[getattr(rule, column) for column in HEADER] for rule in read_rules([str(again)])] == plain
 
@@ -215,7 +215,7 @@ def test_lint_names_what_is_not_there_and_what_contradicts() -> None:
         Rule(action="drop", surface="cat", source="z", place="r:6"),
         Rule(action="case", surface="cat", case="exact", place="r:7"),
     ]
-    found = lint(rows, Curation(rules), known=CONCEPTS.__contains__, sources=SOURCES)
+    found = find_rule_problems(rows, Curation(rules), known=CONCEPTS.__contains__, sources=SOURCES)
     assert [(finding.number, finding.problem) for finding in found] == [
         (0, "overruled"),
         (1, "contradiction"),
@@ -235,16 +235,18 @@ def test_a_name_that_rules_add_for_linking_alone_is_no_contradiction() -> None:
     add = Rule(action="add", surface="new", concept="A:1", place="r:1")
     off = Rule(action="ner_off", surface="new", concept="A:1", place="r:2")
     rows = [NameRow("CAT", "x", "A:1")]
-    assert not list(lint(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES))
-    (found,) = (decision for row, decision in apply(rows, Curation([add, off])) if row.surface == "new")
+    assert not list(find_rule_problems(rows, Curation([add, off]), known=CONCEPTS.__contains__, sources=SOURCES))
+    (found,) = (decision for row, decision in curate_names(rows, Curation([add, off])) if row.surface == "new")
     assert (found.keep, found.match) == (True, False)
-    back = lint(rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES)
+    back = find_rule_problems(rows, Curation([off, add]), known=CONCEPTS.__contains__, sources=SOURCES)
     assert "contradiction" in {one.problem for one in back}
 
 
 def test_a_preference_of_the_only_concept_stays_for_words_that_are_common() -> None:
     rule = Rule(action="prefer", surface="CAT", concept="A:1", place="r:1")
-    assert not list(lint([NameRow("CAT", "x", "A:1")], Curation([rule]), known=CONCEPTS.__contains__, sources=SOURCES))
+    assert not list(
+        find_rule_problems([NameRow("CAT", "x", "A:1")], Curation([rule]), known=CONCEPTS.__contains__, sources=SOURCES)
+    )
 
 
 @given(st.binary(max_size=40), st.integers(0, len(TABLE)), st.integers(0, 30))
@@ -257,5 +259,5 @@ def test_damaged_tables_are_read_or_refused(tmp_path: Path, put: bytes, start: i
         rules = read_rules([str(path)])
     except FascicleError:
         return
-    list(apply([NameRow("CAT", "x", "A:1")], Curation(rules)))
-    lint([NameRow("CAT", "x", "A:1")], Curation(rules), known=lambda concept: False)
+    list(curate_names([NameRow("CAT", "x", "A:1")], Curation(rules)))
+    find_rule_problems([NameRow("CAT", "x", "A:1")], Curation(rules), known=lambda concept: False)

@@ -10,8 +10,8 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import ModelError
 from fascicle.terms.dictionary import Entry
-from fascicle.terms.finding import CombinedFinder, read_copy
-from fascicle.terms.matcher import Matcher, WordReader, packed_copy, typed_names
+from fascicle.terms.finding import CombinedFinder, open_packed_dictionary
+from fascicle.terms.matcher import Matcher, WordReader, pack_dictionary, read_typed_names
 
 WORDS = ("lung", "cancer", "Aspirin", "of", "the", "IL", "-", "2", "pain", ".", "Pain")
 
@@ -45,11 +45,11 @@ def test_each_finds_what_it_finds_alone(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_a_copy_finds_what_the_dictionary_finds(seed: int, tmp_path: Path) -> None:
     given = entries(seed)
-    content, count = packed_copy(given[::-1] + given[:3])
-    assert (content, count) == packed_copy(given)
+    content, count = pack_dictionary(given[::-1] + given[:3])
+    assert (content, count) == pack_dictionary(given)
     assert count == len(set(given))
     (tmp_path / "copy.tsv.gz").write_bytes(content)
-    copy = read_copy(tmp_path / "copy.tsv.gz", rule="three-casings", reader=WordReader())
+    copy = open_packed_dictionary(tmp_path / "copy.tsv.gz", rule="three-casings", reader=WordReader())
     matcher = Matcher(given, rule="three-casings")
     assert list(copy.matches(documents(seed))) == list(matcher.matches(documents(seed)))
     assert copy.types == matcher.types
@@ -57,10 +57,10 @@ def test_a_copy_finds_what_the_dictionary_finds(seed: int, tmp_path: Path) -> No
 
 def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> None:
     (tmp_path / "given.tsv").write_text("Type\tName\ntype\tname\nA\t b \n", encoding="utf-8")
-    read = list(typed_names(str(tmp_path / "given.tsv")))
+    read = list(read_typed_names(str(tmp_path / "given.tsv")))
     assert [one.name for one in read] == ["name", " b "]
-    (tmp_path / "copy.tsv.gz").write_bytes(packed_copy([Entry("name", "type")])[0])
-    found = read_copy(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()).matches(
+    (tmp_path / "copy.tsv.gz").write_bytes(pack_dictionary([Entry("name", "type")])[0])
+    found = open_packed_dictionary(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader()).matches(
         [Document(id="d", text="name")]
     )
     assert [match.types for match in next(iter(found))] == [("type",)]
@@ -70,5 +70,5 @@ def test_names_that_look_like_a_header_are_names_in_a_copy(tmp_path: Path) -> No
 def test_a_damaged_copy(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "copy.tsv.gz").write_bytes(content)
     with pytest.raises(ModelError, match=r"copy\.tsv\.gz cannot be used") as error:
-        read_copy(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader())
+        open_packed_dictionary(tmp_path / "copy.tsv.gz", rule="raw", reader=WordReader())
     assert "\n" not in str(error.value)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.overlaps import Meaning, Place, best_segmentation, resolved
+from fascicle.terms.overlaps import Meaning, Place, best_segmentation, resolve_overlaps
 
 SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=10, unique=True).map(sorted)
 
@@ -34,11 +34,13 @@ def greedy(places: list[Place], *, nested: bool) -> list[Place]:
 @given(SPANS)
 def test_the_longest_are_kept(spans: list[tuple[int, int]]) -> None:
     places = places_of(spans)
-    assert [place for place, _ in resolved(places, "longest")] == greedy(places, nested=False)
-    assert [meaning.type for _, meaning in resolved(places, "longest")] == ["A"] * len(greedy(places, nested=False))
-    nested = [place for place, meaning in resolved(places, "nested") if meaning.type == "A"]
+    assert [place for place, _ in resolve_overlaps(places, "longest")] == greedy(places, nested=False)
+    assert [meaning.type for _, meaning in resolve_overlaps(places, "longest")] == ["A"] * len(
+        greedy(places, nested=False)
+    )
+    nested = [place for place, meaning in resolve_overlaps(places, "nested") if meaning.type == "A"]
     assert nested == greedy(places, nested=True)
-    assert len(list(resolved(places, "all"))) == 2 * len(places)
+    assert len(list(resolve_overlaps(places, "all"))) == 2 * len(places)
 
 
 RANGES = st.sets(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fascicle.core.document import LINKED, Document, Event, linked_by
+from fascicle.core.document import LINKED, Document, Event, link_event
 from fascicle.core.mention import Link, Mention
 from fascicle.errors import UsageError
 from fascicle.settings.inputs import RecognitionSettings
@@ -68,7 +68,7 @@ class SmallPack:
 
     def origins(self, documents: Sequence[Sequence[Link]], *, step: str) -> list[tuple[Event, ...]]:
         told = [tuple(sorted((link.ontology, "2024") for link in links)) for links in documents]
-        return [(linked_by(self.full_name, one, step=step),) if one else () for one in told]
+        return [(link_event(self.full_name, one, step=step),) if one else () for one in told]
 
 
 Recognise = Callable[..., list[tuple[str, str]]]

@@ -8,7 +8,7 @@ from tests.support.reading import pieces_of
 from tokenizers import Tokenizer, models
 
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.windows import Context, collate, windows_of
+from fascicle.text.windows import Context, collate, make_windows
 
 TOKENIZER = PieceTokenizer(Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]")), pad=9)
 TOKENIZER.prefix, TOKENIZER.suffix = (101, 103), (102,)
@@ -27,7 +27,7 @@ def test_arrays_equal_naive_loops(documents: list[Pieces], capacity: int, contex
     windows = [
         w
         for i, p in enumerate(documents)
-        for w in windows_of(p, document=i, unit="sentence", capacity=capacity, overlap=1, context=context)
+        for w in make_windows(p, document=i, unit="sentence", capacity=capacity, overlap=1, context=context)
     ]
     if not windows:
         return

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.text.characters import PLAIN, plain
+from fascicle.text.characters import PLAIN, with_plain_characters
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from fascicle.text.characters import PLAIN, plain
     ],
 )
 def test_characters_that_print_like_plain_ones_become_these(written: str, expected: str) -> None:
-    assert plain(Document(id="1", text=written)).text == expected
+    assert with_plain_characters(Document(id="1", text=written)).text == expected
 
 
 @given(st.text())
 def test_the_map_keeps_every_offset(text: str) -> None:
-    mapped = plain(Document(id="1", text=text)).text
+    mapped = with_plain_characters(Document(id="1", text=text)).text
     assert len(mapped) == len(text)
     assert all(a == b or PLAIN[ord(a)] == b for a, b in zip(text, mapped, strict=True))
 
@@ -35,4 +35,4 @@ def test_one_plain_character_stands_for_one() -> None:
 
 def test_a_plain_document_is_left_as_it_is() -> None:
     document = Document(id="1", text="\u03b1-tubulin")
-    assert plain(document) is document
+    assert with_plain_characters(document) is document

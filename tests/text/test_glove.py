@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import InputError
-from fascicle.text.glove import Cells, GloveSettings, Side, count_cooccurrence, gradient, train_glove, weight_of
+from fascicle.text.glove import Cells, GloveSettings, Side, cell_weights, count_cooccurrence, gradient, train_glove
 
 texts = st.lists(st.lists(st.sampled_from("abcde"), max_size=9), min_size=1, max_size=5)
 
@@ -72,7 +72,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
 
 
 def test_the_weight_is_the_published_one() -> None:
-    found = weight_of(np.array([1.0, 50.0, 100.0, 1000.0]), GloveSettings())
+    found = cell_weights(np.array([1.0, 50.0, 100.0, 1000.0]), GloveSettings())
     assert found.tolist() == pytest.approx([0.01**0.75, 0.5**0.75, 1.0, 1.0])
 
 
@@ -82,7 +82,9 @@ def test_training_is_adagrad_over_blocks_of_rows_of_each_side_in_turn() -> None:
     chance, size = np.random.default_rng(settings.seed), len(table.words)
     sides = [Side(*((chance.random(shape) - 0.5) / 3 for shape in ((size, 3), size))) for _ in range(2)]
     squares = [Side(np.ones((size, 3)), np.ones(size)) for _ in range(2)]
-    cells = list(zip(table.rows, table.columns, np.log(table.values), weight_of(table.values, settings), strict=True))
+    cells = list(
+        zip(table.rows, table.columns, np.log(table.values), cell_weights(table.values, settings), strict=True)
+    )
     for first, second in ((0, 1), (1, 0)):
         order = chance.permutation(size)
         for rows in (order[start : start + 2] for start in range(0, size, 2)):

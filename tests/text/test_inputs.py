@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 import fascicle
 from fascicle.core.document import Document
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.inputs import PATTERNS, PLACES, Columns, UnitInputs, look_up, shapes_of
+from fascicle.text.inputs import PATTERNS, PLACES, FeatureColumns, UnitInputs, case_patterns, compute_unit_inputs
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.reading import KeptReadings, LooksUp, Reading, by_pieces, parts_of, read_documents
-from fascicle.text.windows import FEATURES, collate, of_level, with_level
+from fascicle.text.reading import CachedReader, FeatureReader, Reading, read_documents, read_in_parts, with_piece_units
+from fascicle.text.windows import FEATURES, add_level, at_level, collate
 
 TYPES = ("Chemical", "Disease")
-BOTH = Columns(types=TYPES, shapes=True)
+BOTH = FeatureColumns(types=TYPES, shapes=True)
 TOKENIZER = PieceTokenizer.from_file(Path(fascicle.__file__).parent / "assets" / "biomed@2" / "tokenizer.json")
 
 
@@ -80,7 +80,7 @@ def test_places_are_those_of_a_loop(gaps: list[int], given_: list[tuple[int, int
     units = edges.reshape(-1, 2)
     matches = [(a, a + n, kind) for a, n, kind in given_]
     known = UnitInputs(
-        columns=Columns(types=TYPES),
+        columns=FeatureColumns(types=TYPES),
         matches=np.array(matches, dtype=np.int64).reshape(-1, 3),
         rows=np.zeros((0, 8), dtype=np.uint8),
     )
@@ -95,10 +95,12 @@ def known_of(pieces: Pieces) -> np.ndarray[Any, Any]:
     return pieces.inputs.rows
 
 
-def read(text: str = TEXT * 3, *, columns: Columns = BOTH, level: Any = "word", **reading: Any) -> Reading:
+def read(text: str = TEXT * 3, *, columns: FeatureColumns = BOTH, level: Any = "word", **reading: Any) -> Reading:
     settings = ReadingSettings(**{"max_length": 16, "overlap": 4, **reading})
     documents = [Document(id="d", text=text), Document(id="e", text="aspirin"), Document(id="f", text="")]
-    return LooksUp(FINDER if columns.types else None, columns)(documents, TOKENIZER, reading=settings, level=level)
+    return FeatureReader(FINDER if columns.types else None, columns)(
+        documents, TOKENIZER, reading=settings, level=level
+    )
 
 
 @pytest.mark.parametrize("level", ["word", "piece"])
@@ -108,7 +110,7 @@ def test_a_unit_has_all_that_is_known_of_it(level: Any) -> None:
         documents = [Document(id="d", text=pieces.text)]
         matches = [(m.start, m.end, TYPES.index(kind)) for m in next(FINDER.matches(documents)) for kind in m.types]
         assert [set(np.flatnonzero(row[:8]).tolist()) for row in features] == naive(pieces.units, matches, 2)
-        assert np.array_equal(features[:, 8:].argmax(axis=1), shapes_of(pieces.text, pieces.units))
+        assert np.array_equal(features[:, 8:].argmax(axis=1), case_patterns(pieces.text, pieces.units))
         assert set(features[:, 8:].sum(axis=1).tolist()) <= {1}
     assert features.shape == (0, 8 + len(PATTERNS))
 
@@ -118,7 +120,7 @@ def test_documents_do_not_know_of_each_other(together: int, monkeypatch: pytest.
     monkeypatch.setattr("fascicle.text.inputs._TOGETHER", together)
     texts = ["", "aspirin", "lung", "cancer pain in", "", TEXT, "lung cancer", "IV", ""]
     documents = [Document(id=str(at), text=text) for at, text in enumerate(texts)]
-    looks, settings = LooksUp(FINDER, BOTH), ReadingSettings()
+    looks, settings = FeatureReader(FINDER, BOTH), ReadingSettings()
     all_read = looks(documents, TOKENIZER, reading=settings, level="word").pieces
     for document, pieces in zip(documents, all_read, strict=True):
         (alone,) = looks([document], TOKENIZER, reading=settings, level="word").pieces
@@ -137,8 +139,8 @@ def test_several_types_and_overlapping_names_are_all_kept() -> None:
     assert known["pain"] == {"Chemical inner"}
 
 
-@pytest.mark.parametrize("columns", [BOTH, Columns(types=TYPES), Columns(shapes=True)])
-def test_a_batch_has_the_rows_of_its_units_and_zeros_beyond(columns: Columns) -> None:
+@pytest.mark.parametrize("columns", [BOTH, FeatureColumns(types=TYPES), FeatureColumns(shapes=True)])
+def test_a_batch_has_the_rows_of_its_units_and_zeros_beyond(columns: FeatureColumns) -> None:
     given_ = read(columns=columns)
     windows = [w for cut in given_.windows for w in cut]
     batch = collate(windows, given_.pieces, TOKENIZER)
@@ -155,7 +157,7 @@ def test_without_inputs_a_batch_has_none() -> None:
     documents = [Document(id="d", text=TEXT)]
     plain = read_documents(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert FEATURES not in collate(plain.windows[0], plain.pieces, TOKENIZER)
-    known = look_up(documents, [plain.pieces[0].units], FINDER, BOTH)
+    known = compute_unit_inputs(documents, [plain.pieces[0].units], FINDER, BOTH)
     looked = replace(plain, pieces=[replace(plain.pieces[0], inputs=known[0])])
     batch = collate(looked.windows[0], looked.pieces, TOKENIZER)
     assert all(np.array_equal(a, batch[n]) for n, a in collate(plain.windows[0], plain.pieces, TOKENIZER).items())
@@ -163,26 +165,26 @@ def test_without_inputs_a_batch_has_none() -> None:
 
 def test_two_levels_have_features_of_their_own() -> None:
     words = read()
-    pieces = by_pieces(words)
+    pieces = with_piece_units(words)
     direct = read(level="piece")
     assert all(np.array_equal(known_of(p), known_of(q)) for p, q in zip(pieces.pieces, direct.pieces, strict=True))
     at_words, at_pieces = (collate(r.windows[0], r.pieces, TOKENIZER) for r in (words, pieces))
-    both = with_level(at_words, at_pieces, "piece")
-    assert np.array_equal(of_level(both, "word")[FEATURES], at_words[FEATURES])
-    assert np.array_equal(of_level(both, "piece")[FEATURES], at_pieces[FEATURES])
+    both = add_level(at_words, at_pieces, "piece")
+    assert np.array_equal(at_level(both, "word")[FEATURES], at_words[FEATURES])
+    assert np.array_equal(at_level(both, "piece")[FEATURES], at_pieces[FEATURES])
 
 
 @pytest.mark.parametrize("level", ["word", "piece"])
 def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
     document = Document(id="d", text=TEXT * 9)
     settings = ReadingSettings(max_length=16, overlap=4)
-    looks = LooksUp(FINDER, BOTH)
+    looks = FeatureReader(FINDER, BOTH)
 
     def of(documents: Sequence[Document]) -> Reading:
         return looks(documents, TOKENIZER, reading=settings, level=level)
 
     (whole,) = of([document]).pieces
-    parts = list(parts_of(document, of, reading=settings, size=90))
+    parts = list(read_in_parts(document, of, reading=settings, size=90))
     assert len(parts) > 3
     assert np.array_equal(np.concatenate([known_of(p.reading.pieces[0]) for p in parts]), known_of(whole))
     for part in parts:
@@ -194,7 +196,7 @@ def test_parts_of_a_document_know_what_the_whole_knows(level: Any) -> None:
 def test_kept_readings_look_up_once() -> None:
     finder = Everywhere(aspirin=("Chemical",))
     documents = [Document(id="d", text=TEXT)]
-    kept = KeptReadings(documents, read=LooksUp(finder, Columns(types=("Chemical",))))
+    kept = CachedReader(documents, read=FeatureReader(finder, FeatureColumns(types=("Chemical",))))
     for _ in range(3):
         kept(documents, TOKENIZER, reading=ReadingSettings(), level="word")
     assert finder.calls == 1
@@ -202,8 +204,8 @@ def test_kept_readings_look_up_once() -> None:
     assert finder.calls == 2
 
 
-@pytest.mark.parametrize("columns", [BOTH, Columns(types=TYPES), Columns(shapes=True)])
-def test_columns_have_the_names_of_what_they_say(columns: Columns) -> None:
+@pytest.mark.parametrize("columns", [BOTH, FeatureColumns(types=TYPES), FeatureColumns(shapes=True)])
+def test_columns_have_the_names_of_what_they_say(columns: FeatureColumns) -> None:
     pieces = read("the lung cancer pain in IV", columns=columns).pieces[0]
     words = [pieces.text[a:b] for a, b in pieces.units.tolist()]
     assert len(columns.names) == known_of(pieces).shape[1] == sum(columns.blocks)

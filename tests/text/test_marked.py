@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
-from fascicle.text.marked import Candidate, Form, candidates_of, encode_candidates, pad_marked
+from fascicle.text.marked import Candidate, InputForm, encode_candidates, make_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -25,11 +25,11 @@ def tokenizer(tiny_encoder: Path) -> PieceTokenizer:
     return PieceTokenizer.from_file(tiny_encoder / "tokenizer.json").with_tokens(MARKERS)
 
 
-def form_of(tokenizer: PieceTokenizer, length: int = 64) -> Form:
+def form_of(tokenizer: PieceTokenizer, length: int = 64) -> InputForm:
     start, end = (tokenizer.id_of(marker) for marker in MARKERS)
     assert start is not None
     assert end is not None
-    return Form(start=start, end=end, max_length=length)
+    return InputForm(start=start, end=end, max_length=length)
 
 
 @st.composite
@@ -75,7 +75,7 @@ def test_markers_written_in_a_text_are_text(tokenizer: PieceTokenizer) -> None:
     assert (found.ids == form.end).sum() == 1
 
 
-def inside(ids: np.ndarray, form: Form) -> list[int]:
+def inside(ids: np.ndarray, form: InputForm) -> list[int]:
     first, last = np.flatnonzero(ids == form.start)[0], np.flatnonzero(ids == form.end)[-1]
     return [int(i) for i in ids[first + 1 : last]]
 
@@ -154,17 +154,17 @@ SENTENCES = Document(id="1", text="No pain. Lung  cancer and fever. Aspirin.", s
     ],
 )
 def test_the_sentences_that_a_mention_touches(spans: Fragments, text: str, local: Fragments) -> None:
-    (found,) = candidates_of(SENTENCES, [Mention(spans, "Disease")], unit="sentence", segmenter="rules@1")
+    (found,) = make_candidates(SENTENCES, [Mention(spans, "Disease")], unit="sentence", segmenter="rules@1")
     assert found.text.startswith(text)
     assert found.spans == local
-    (whole,) = candidates_of(SENTENCES, [Mention(spans, "Disease")], unit="document", segmenter="rules@1")
+    (whole,) = make_candidates(SENTENCES, [Mention(spans, "Disease")], unit="document", segmenter="rules@1")
     assert whole.text == SENTENCES.text
     assert whole.spans == spans
 
 
 def test_a_mention_beyond_its_text_is_refused() -> None:
     with pytest.raises(InputError, match="which has 41 characters, a mention of type 'Disease' ends at 60"):
-        candidates_of(SENTENCES, [Mention(((50, 60),), "Disease")], unit="document", segmenter="rules@1")
+        make_candidates(SENTENCES, [Mention(((50, 60),), "Disease")], unit="document", segmenter="rules@1")
 
 
 def test_padding() -> None:

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.text.characters import occurrences
+from fascicle.text.characters import find_occurrences
 
 TEXT = st.text(alphabet="aA1-_ (", max_size=30)
 
@@ -28,13 +28,13 @@ def test_places_are_those_of_the_slow_search(text: str, forms: list[str], many: 
         ]
         if places:
             slow[form] = places
-    assert occurrences(text, [*forms, *OTHERS] if many else forms) == slow
+    assert find_occurrences(text, [*forms, *OTHERS] if many else forms) == slow
 
 
 def test_many_forms_in_a_long_text_take_little_time() -> None:
     forms = [f"A-{number}" for number in range(5_000)]
     text = " ".join(forms * 4)
     begun = time.process_time()
-    found = occurrences(text, [*forms, "x" * 10_000])
+    found = find_occurrences(text, [*forms, "x" * 10_000])
     assert time.process_time() - begun < 3
     assert sorted(map(len, found.values())) == [4] * 5_000

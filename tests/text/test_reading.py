@@ -17,11 +17,11 @@ import fascicle
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.loading import load_single
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import Reading, can_be_parted, parts_of, read_documents
+from fascicle.text.reading import Reading, can_read_in_parts, read_documents, read_in_parts
 from fascicle.text.segment import segmenter
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "abstracts"
@@ -66,7 +66,7 @@ def assert_equal_to_the_whole(document: Document, reading: ReadingSettings, leve
     def read(documents: Sequence[Document]) -> Reading:
         return read_documents(documents, TOKENIZER, reading=reading, level=level)
 
-    parts = list(parts_of(document, read, reading=reading, size=size))
+    parts = list(read_in_parts(document, read, reading=reading, size=size))
     assert _put_together([part.reading for part in parts]) == _whole(read([document]))
     if document.text:
         assert [part.span[0] for part in parts] == [0, *(part.span[1] for part in parts[:-1])]
@@ -106,8 +106,8 @@ def test_real_text_is_cut_into_many_parts() -> None:
 
 
 def test_sentences_with_context_are_not_parted() -> None:
-    assert not can_be_parted(ReadingSettings(context_characters=10))
-    assert can_be_parted(ReadingSettings(unit="packed"))
+    assert not can_read_in_parts(ReadingSettings(context_characters=10))
+    assert can_read_in_parts(ReadingSettings(unit="packed"))
 
 
 def test_the_shipped_model_answers_as_for_the_whole() -> None:
@@ -116,7 +116,7 @@ def test_the_shipped_model_answers_as_for_the_whole() -> None:
     strange = " \u0915\u094d\u0937 \U000e0041 " + "carbamazepine" * 40 + " \U0001f9ec "
     document = Document(id="1", text=strange.join(texts * 3))
     of_model = (model.manifest, model._tokenizer, model._scorer)
-    read = reader_of(fascicle.runtime.places.find_model("biomed@2"), model.manifest)
+    read = make_reader(fascicle.runtime.places.find_model("biomed@2"), model.manifest)
     small, large = (ModelPredictor(*of_model, max_characters=most, read=read) for most in (1500, 10**9))
     (part_by_part,), (whole,) = small.predict([document]), large.predict([document])
     assert len(whole.add) > 100

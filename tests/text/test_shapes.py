@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.text.inputs import PATTERNS, shapes_of
+from fascicle.text.inputs import PATTERNS, case_patterns
 
 ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 ROMAN = {"X" * tens + ones for tens in range(4) for ones in ONES if len(ones) + tens > 1}
@@ -32,7 +32,7 @@ def naive(word: str) -> str:
 
 
 def pattern_of(text: str, spans: list[tuple[int, int]]) -> list[str]:
-    return [PATTERNS[at] for at in shapes_of(text, np.array(spans, dtype=np.int64).reshape(-1, 2))]
+    return [PATTERNS[at] for at in case_patterns(text, np.array(spans, dtype=np.int64).reshape(-1, 2))]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.tags import SCHEMES, decode_tags
-from fascicle.text.annotator import at_words, placed, tagged_by_mentions, without_b, words_of
+from fascicle.text.annotator import bio_to_io, document_words, map_to_words, tag_by_mentions, unit_rows_to_words
 
 TYPES = ("A", "B")
 WORDS = np.array([(0, 2), (3, 5), (5, 6), (8, 10), (11, 15)])
@@ -26,7 +26,7 @@ def mention(start: int, end: int, kind: str, score: float | None = None) -> Ment
 def test_mentions_are_on_the_words_that_they_touch(rows: list[tuple[int, int, str, float | None]], name: str) -> None:
     scheme = SCHEMES[name]
     mentions = [mention(a, a + width, kind, score) for a, width, kind, score in rows]
-    found = placed(mentions, WORDS, types=TYPES)
+    found = map_to_words(mentions, WORDS, types=TYPES)
     table = found.table(scheme, words=len(WORDS), types=2)
     tags = found.tags(scheme, words=len(WORDS), types=2)
     taken: set[tuple[int, str]] = set()
@@ -57,15 +57,15 @@ def test_mentions_are_on_the_words_that_they_touch(rows: list[tuple[int, int, st
 
 
 def test_a_mention_of_several_fragments_is_lost() -> None:
-    found = placed([Mention(((0, 2), (5, 6)), "A")], WORDS, types=TYPES)
+    found = map_to_words([Mention(((0, 2), (5, 6)), "A")], WORDS, types=TYPES)
     assert dict(found.lost) == {"discontinuous": 1}
     assert not len(found.spans)
 
 
 def test_words_are_those_of_the_document_or_the_segmenter() -> None:
-    assert words_of(Document(id="d", text="no pain."), "rules@1").tolist() == [[0, 2], [3, 7], [7, 8]]
-    assert words_of(Document(id="d", text="no pain.", words=((0, 7),)), "rules@1").tolist() == [[0, 7]]
-    assert words_of(Document(id="d", text=""), "rules@1").shape == (0, 2)
+    assert document_words(Document(id="d", text="no pain."), "rules@1").tolist() == [[0, 2], [3, 7], [7, 8]]
+    assert document_words(Document(id="d", text="no pain.", words=((0, 7),)), "rules@1").tolist() == [[0, 7]]
+    assert document_words(Document(id="d", text=""), "rules@1").shape == (0, 2)
 
 
 @given(
@@ -76,7 +76,7 @@ def test_a_word_has_the_row_of_the_first_unit_in_it(word_starts: list[int], unit
     words = np.array([(a, b) for a, b in zip(word_starts, [*word_starts[1:], 22], strict=False)]).reshape(-1, 2)
     units = np.array([(a, a + 1) for a in unit_starts]).reshape(-1, 2)
     table = np.arange(1, 1 + len(units), dtype=np.float64)[:, None]
-    found = at_words(words, units, table)
+    found = unit_rows_to_words(words, units, table)
     for (start, end), row in zip(words.tolist(), found[:, 0].tolist(), strict=True):
         inside = [value for (a, _), value in zip(units.tolist(), table[:, 0].tolist(), strict=True) if start <= a < end]
         assert row == (inside[0] if inside else 0.0)
@@ -84,12 +84,12 @@ def test_a_word_has_the_row_of_the_first_unit_in_it(word_starts: list[int], unit
 
 def test_b_and_i_exclude_each_other() -> None:
     table = np.array([[0.5, 0.25, 0.0, 1.0], [0.75, 0.75, 0.0, 0.0]])
-    np.testing.assert_array_equal(without_b(table), [[0.75, 1.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(bio_to_io(table), [[0.75, 1.0], [1.0, 0.0]])
 
 
 def test_a_predictor_of_mentions_says_their_scores() -> None:
     document = Document(id="d", text="no lung pain")
     patch = Patch(add=(mention(3, 12, "B", 0.5), mention(3, 7, "A")))
-    tagged = tagged_by_mentions(document, patch, rules="rules@1", types=TYPES)
+    tagged = tag_by_mentions(document, patch, rules="rules@1", types=TYPES)
     assert tagged.patch is patch
     np.testing.assert_array_equal(tagged.probabilities, [[0, 0, 0, 0], [1, 0, 0.5, 0], [0, 0, 0, 0.5]])

@@ -14,17 +14,17 @@ from tests.support.reading import TYPES, pieces_at
 from fascicle.core.document import Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.runtime.decoding.tagger import tag_runs
-from fascicle.text.targets import REASONS, Aligned, Limits, align
-from fascicle.text.windows import windows_of
+from fascicle.text.targets import REASONS, AlignedGold, Limits, align
+from fascicle.text.windows import make_windows
 
 
-def taught(mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any) -> Aligned:
+def taught(mentions: list[Mention], *, scheme: Literal["BIO", "IO"] = "BIO", **layout: Any) -> AlignedGold:
     return aligned(mentions, layout, Limits(separates=SCHEMES[scheme].width > 1))
 
 
-def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> Aligned:
+def aligned(mentions: list[Mention], layout: dict[str, Any], limits: Limits) -> AlignedGold:
     pieces = pieces_at(**layout)
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     return align(mentions, pieces, windows, types=TYPES, limits=limits)
 
 
@@ -67,7 +67,7 @@ def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
     mentions, spans = NESTED_EXAMPLES[reason]
     pieces = pieces_at(TEXT["words"], [5])
     overlap = 1 if reason == "crosses-window" else 2
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=3, overlap=overlap)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=3, overlap=overlap)
     found = align(mentions, pieces, windows, types=TYPES, limits=NESTED)
     assert found.lost == {reason: 1}
     assert found.spans.tolist() == spans
@@ -76,7 +76,7 @@ def test_each_reason_of_span_heads_is_counted(reason: str) -> None:
 def test_a_flat_span_head_is_taught_what_it_cannot_return_beside_the_longer_mention() -> None:
     """The shorter mention is counted as lost, but is no example of a span that is no mention."""
     pieces = pieces_at(TEXT["words"], [5])
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=5, overlap=2)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=5, overlap=2)
     mentions = [disease((0, 11)), disease((5, 11)), Mention(((0, 11),), "Chemical"), disease((0, 24))]
     found = align(mentions, pieces, windows, types=TYPES, limits=Limits(width=3))
     assert found.spans.tolist() == [[0, 2, 0], [1, 2, 1]]
@@ -114,7 +114,7 @@ def test_every_reason_has_an_example_and_an_explanation() -> None:
 
 def test_a_mention_with_a_breaker_is_taught_and_counted() -> None:
     pieces = replace(pieces_at(**TEXT), text="lung (ancer pain of rats")
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=1)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=1)
     for breakers, lost in (("", {}), (")", {}), (")(", {"breaker": 1})):
         limits = Limits(breakers=breakers)
         found = align([disease((0, 11)), disease((12, 16))], pieces, windows, types=TYPES, limits=limits)

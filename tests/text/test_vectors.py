@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, InputError, OutputError
-from fascicle.text.vectors import StaticVectors, VectorReport, cache_beside, read_vectors, write_vectors
+from fascicle.text.vectors import StaticVectors, VectorReport, cache_folder, read_vectors, write_vectors
 
 
 def file_of(folder: Path, content: bytes) -> Path:
@@ -62,7 +62,7 @@ def test_duplicates_and_other_encodings_are_left_out_and_counted(tmp_path: Path)
 
 def test_a_file_with_fewer_rows_than_its_first_line_says_is_told(tmp_path: Path) -> None:
     path = file_of(tmp_path, b"5 2\na 1 2\na 3 4\n")
-    for cache in (None, cache_beside(path), cache_beside(path)):  # read, read and kept, from the copy
+    for cache in (None, cache_folder(path), cache_folder(path)):  # read, read and kept, from the copy
         said = read_vectors(path, cache=cache).report.sentences()
         assert said[-1] == "the first line of the file of vectors says 5 rows, but it has 2: it may be cut off"
     assert read_vectors(file_of(tmp_path, b"2 2\na 1 2\na 3 4\n")).report.announced == 0
@@ -113,7 +113,7 @@ def test_an_empty_file_a_missing_one_and_another_dimension_are_refused(tmp_path:
 
 def test_the_mapped_copy_is_used_until_the_file_changes(tmp_path: Path) -> None:
     path = file_of(tmp_path, GLOVE)
-    cache = cache_beside(path)
+    cache = cache_folder(path)
     first = read_vectors(path, cache=cache)
     assert isinstance(first.matrix, np.memmap)
     made = (cache / "matrix.npy").stat().st_mtime_ns
@@ -133,7 +133,7 @@ def test_the_mapped_copy_is_used_until_the_file_changes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["matrix.npy", "words.json"])
 def test_a_mapped_copy_with_a_changed_byte_is_made_again(tmp_path: Path, name: str) -> None:
     path = file_of(tmp_path, GLOVE)
-    cache = cache_beside(path)
+    cache = cache_folder(path)
     read_vectors(path, cache=cache)
     plain = read_vectors(path)
     content = (cache / name).read_bytes()

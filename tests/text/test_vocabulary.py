@@ -12,7 +12,7 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 from fascicle.errors import RecipeError
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.vocabulary import may_be_added, rewritten
+from fascicle.text.vocabulary import may_be_added, rewrite_vocabulary
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _SINGLE = ("a", "b", "c", "é", "1", "##a", "##b", "##c", "##é", "##1", ".", "-")
@@ -53,7 +53,7 @@ texts = st.text("abcé1AB .-", max_size=40)
 def test_text_whose_pieces_stay_is_read_as_before(pieces: list[str], given: list[str]) -> None:
     before = make((*_SINGLE, *pieces))
     needed = {int(number) for ids, _ in before.encode(given) for number in ids}
-    after = rewritten(before, needed=needed).tokenizer
+    after = rewrite_vocabulary(before, needed=needed).tokenizer
     for text in given:
         assert pieces_of(after, text) == pieces_of(before, text)
         assert [ranges.tolist() for _, ranges in after.encode([text])] == [r.tolist() for _, r in before.encode([text])]
@@ -65,7 +65,7 @@ def test_nothing_becomes_unknown(pieces: list[str], text: str, data: st.DataObje
     missing = data.draw(st.sets(st.sampled_from(_SINGLE)))
     before = make([piece for piece in (*_SINGLE, *pieces) if piece not in missing])
     needed = data.draw(st.sets(st.integers(0, before.size)))
-    after = rewritten(before, needed=needed)
+    after = rewrite_vocabulary(before, needed=needed)
     for word in text.replace(".", " ").replace("-", " ").split():
         if "[UNK]" not in pieces_of(before, word):
             read = pieces_of(after.tokenizer, word)
@@ -77,7 +77,7 @@ def test_nothing_becomes_unknown(pieces: list[str], text: str, data: st.DataObje
 def test_only_new_words_are_read_in_another_way(pieces: list[str], new: list[str], text: str) -> None:
     before = make((*_SINGLE, *pieces))
     words = [word for word in new if len(before.encode([word])[0][0]) > 1]
-    after = rewritten(before, words=words)
+    after = rewrite_vocabulary(before, words=words)
     expected = []
     for word in text.lower().replace(".", " . ").replace("-", " - ").split():
         expected += [word] if word in words else pieces_of(before, word)
@@ -94,7 +94,7 @@ def test_only_new_words_are_read_in_another_way(pieces: list[str], new: list[str
 @example(["cc"], {0, 15})  # a word that is a piece already
 def test_every_id_has_a_source_and_special_tokens_their_place(pieces: list[str], needed: set[int]) -> None:
     before = make((*_SINGLE, *pieces))
-    after = rewritten(before, needed=needed, words=["abcab", "cc"])
+    after = rewrite_vocabulary(before, needed=needed, words=["abcab", "cc"])
     old, new = vocabulary_of(before), vocabulary_of(after.tokenizer)
     assert sorted(new.values()) == list(range(len(after.sources)))
     for piece, number in new.items():
@@ -109,7 +109,7 @@ def test_every_id_has_a_source_and_special_tokens_their_place(pieces: list[str],
 
 
 def test_words_keep_their_places_in_the_text() -> None:
-    tokenizer = rewritten(make(_SINGLE), words=["abc"]).tokenizer
+    tokenizer = rewrite_vocabulary(make(_SINGLE), words=["abc"]).tokenizer
     ((ids, ranges),) = tokenizer.encode(["  Abc-cab. abc"])
     assert ranges[ids == vocabulary_of(tokenizer)["abc"]].tolist() == [[2, 5], [11, 14]]
 
@@ -122,7 +122,7 @@ def test_a_word_has_edges_that_can_be_told() -> None:
 def test_a_tokenizer_of_another_kind_is_refused() -> None:
     other = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
     with pytest.raises(RecipeError, match="WordPiece"):
-        rewritten(PieceTokenizer(other), words=["ab"])
+        rewrite_vocabulary(PieceTokenizer(other), words=["ab"])
 
 
 def test_special_tokens_of_a_pair_of_processors_are_renumbered() -> None:
@@ -132,7 +132,7 @@ def test_special_tokens_of_a_pair_of_processors_are_renumbered() -> None:
         content, old = json.loads(before.content), vocabulary_of(before)
         made = Tokenizer.from_str(json.dumps(content | {"post_processor": None}))
         made.post_processor = kind(("[SEP]", old["[SEP]"]), ("[CLS]", old["[CLS]"]))
-        after = rewritten(PieceTokenizer(made), needed=())
+        after = rewrite_vocabulary(PieceTokenizer(made), needed=())
         new = vocabulary_of(after.tokenizer)
         assert new["[SEP]"] == old["[SEP]"] - 2
         assert (after.tokenizer.prefix, after.tokenizer.suffix) == ((new["[CLS]"],), (new["[SEP]"],))
@@ -142,4 +142,11 @@ def test_a_symbol_is_the_edge_of_a_new_word() -> None:
     """It is neither a letter nor punctuation, so that WordPiece sees one word of both."""
     before = make((*_SINGLE, "±", "##±"))
     assert pieces_of(before, "ab±") == ["a", "##b", "##±"]
-    assert pieces_of(rewritten(before, words=["ab"]).tokenizer, "ab± aab±") == ["ab", "±", "a", "##a", "##b", "##±"]
+    assert pieces_of(rewrite_vocabulary(before, words=["ab"]).tokenizer, "ab± aab±") == [
+        "ab",
+        "±",
+        "a",
+        "##a",
+        "##b",
+        "##±",
+    ]

@@ -15,7 +15,7 @@ from tests.support.reading import pieces_of
 from fascicle.core.arrays import Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import NO_CONTEXT, Context, Window, answers_for, cut_short, stitch, windows_of
+from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, scores_span, stitch, truncated_units
 
 UNITS: tuple[Literal["sentence", "packed"], ...] = ("sentence", "packed")
 
@@ -36,7 +36,7 @@ def position_wise(pieces: Pieces, positions: Ints) -> np.ndarray:
 def test_stitched_scores_are_those_of_the_whole_text(
     pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
 ) -> None:
-    windows = windows_of(pieces, document=3, unit=unit, capacity=capacity, overlap=overlap)
+    windows = make_windows(pieces, document=3, unit=unit, capacity=capacity, overlap=overlap)
     scores = [position_wise(pieces, pieces.first[slice(*w.units)]) for w in windows]
     whole = position_wise(pieces, pieces.first)
     assert np.array_equal(stitch(scores, windows, units=len(pieces.first)).reshape(whole.shape), whole)
@@ -46,7 +46,7 @@ def test_stitched_scores_are_those_of_the_whole_text(
 def check_windows(pieces: Pieces, windows: list[Window], *, capacity: int) -> None:
     kept = [i for w in windows for i in range(*w.keep)]
     assert kept == list(range(len(pieces.first)))
-    too_long = set(cut_short(pieces, capacity=capacity).tolist())
+    too_long = set(truncated_units(pieces, capacity=capacity).tolist())
     for window in windows:
         (a, b), (u, v) = window.pieces, window.units
         assert window.document == 3
@@ -65,7 +65,7 @@ def test_each_unit_of_a_text_of_any_length_is_kept_once(unit: Literal["sentence"
     for length in range(1, 2_001):
         cut = {name: getattr(longest, name)[:length] for name in columns}
         pieces = Pieces(**cut, sentences=np.array([[0, length]]))
-        windows = windows_of(pieces, document=0, unit=unit, capacity=126, overlap=16)
+        windows = make_windows(pieces, document=0, unit=unit, capacity=126, overlap=16)
         kept = np.concatenate([np.arange(*window.keep) for window in windows])
         assert np.array_equal(kept, np.arange(length))
 
@@ -74,7 +74,7 @@ def test_each_unit_of_a_text_of_any_length_is_kept_once(unit: Literal["sentence"
 def test_every_window_goes_further(
     pieces: Pieces, unit: Literal["sentence", "packed"], capacity: int, overlap: int
 ) -> None:
-    windows = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
+    windows = make_windows(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
     ends = [w.units[1] for w in windows]
     assert ends == sorted(set(ends))
 
@@ -84,7 +84,7 @@ def test_short_spans_lie_in_some_window(
     pieces: Pieces, unit: Literal["sentence", "packed"], overlap: int, data: st.DataObject
 ) -> None:
     capacity = data.draw(st.integers(max(1, 2 * overlap), 30))
-    windows = windows_of(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
+    windows = make_windows(pieces, document=0, unit=unit, capacity=capacity, overlap=overlap)
     for low, high in sorted({w.segment for w in windows}):
         for start in range(low, high):
             # The longest range of units from here that covers at most overlap + 1 pieces.
@@ -94,8 +94,8 @@ def test_short_spans_lie_in_some_window(
 
 @given(pieces=DOCUMENTS, capacity=CAPACITY, overlap=OVERLAP)
 def test_sentences_are_packed_as_long_as_they_fit(pieces: Pieces, capacity: int, overlap: int) -> None:
-    single = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
-    packed = windows_of(pieces, document=0, unit="packed", capacity=capacity, overlap=overlap)
+    single = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
+    packed = make_windows(pieces, document=0, unit="packed", capacity=capacity, overlap=overlap)
     borders = {w.segment[0] for w in single}
     assert {w.segment[0] for w in packed} <= borders
     assert len(packed) <= len(single)
@@ -103,34 +103,34 @@ def test_sentences_are_packed_as_long_as_they_fit(pieces: Pieces, capacity: int,
 
 def test_packing_by_hand() -> None:
     pieces = pieces_of([[1, 1], [2], [], [1, 1, 1], [1], [5, 5], [1]])
-    windows = windows_of(pieces, document=0, unit="packed", capacity=7, overlap=2)
+    windows = make_windows(pieces, document=0, unit="packed", capacity=7, overlap=2)
     assert [w.segment for w in windows] == [(0, 6), (6, 7), (7, 9), (7, 9), (9, 10)]
     assert [w.pieces for w in windows] == [(0, 7), (7, 8), (8, 13), (13, 18), (18, 19)]
 
 
 def test_a_long_sentence_by_hand() -> None:
-    windows = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    windows = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
     assert [(w.units, w.keep) for w in windows] == [((0, 6), (0, 5)), ((4, 10), (5, 10))]
 
 
 def test_the_window_that_keeps_the_middle_unit_answers_for_a_span() -> None:
     """Of a span with two middle units it is the one that keeps the first of them."""
-    windows = windows_of(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
+    windows = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=6, overlap=2)
     for units in (range(start, end) for start in range(10) for end in range(start + 1, 11)):
         middle = units[(len(units) - 1) // 2]
         for window in windows:
             reads = window.units[0] <= units[0] and units[-1] < window.units[1]
             keeps = window.keep[0] <= middle < window.keep[1]
-            assert answers_for(window, units.start, units.stop) == (reads and keeps)
+            assert scores_span(window, units.start, units.stop) == (reads and keeps)
 
 
 @pytest.mark.parametrize("size", [7, 8, 1000])
 def test_a_word_longer_than_a_window_is_reported(size: int) -> None:
     pieces = pieces_of([[1, 1, 1, size, 1]])
-    windows = windows_of(pieces, document=0, unit="sentence", capacity=6, overlap=3)
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=6, overlap=3)
     assert [w.pieces[1] - w.pieces[0] for w in windows] == [3, 6, 1]
-    assert cut_short(pieces, capacity=6).tolist() == [3]
-    assert not len(cut_short(pieces, capacity=size))
+    assert truncated_units(pieces, capacity=6).tolist() == [3]
+    assert not len(truncated_units(pieces, capacity=size))
 
 
 def test_a_blank_inside_a_word_that_is_cut_is_reported() -> None:
@@ -144,15 +144,15 @@ def test_a_blank_inside_a_word_that_is_cut_is_reported() -> None:
         unit_of=unit_of,
         sentences=whole.sentences,
     )
-    (window,) = windows_of(pieces, document=0, unit="sentence", capacity=4, overlap=0)
+    (window,) = make_windows(pieces, document=0, unit="sentence", capacity=4, overlap=0)
     assert window.pieces == (0, 4)
-    assert cut_short(pieces, capacity=4).tolist() == [0]
+    assert truncated_units(pieces, capacity=4).tolist() == [0]
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_long_document_is_covered_to_its_end(unit: Literal["sentence", "packed"]) -> None:
     pieces = pieces_of([[1, 2, 1] * 12_500])  # some 200,000 characters of text in one sentence
-    windows = windows_of(pieces, document=0, unit=unit, capacity=254, overlap=32)
+    windows = make_windows(pieces, document=0, unit=unit, capacity=254, overlap=32)
     assert windows[-1].keep[1] == len(pieces.first) == 37_500
     assert len(windows) < 50_000 / (254 - 32 - 2) + 2
 
@@ -215,8 +215,8 @@ def reachable(pieces: Pieces, centre: tuple[int, int], context: Context) -> tupl
 def test_context_is_what_a_loop_over_pieces_finds(
     pieces: Pieces, context: Context, capacity: int, overlap: int
 ) -> None:
-    plain = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
-    wide = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap, context=context)
+    plain = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)
+    wide = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap, context=context)
     # Whatever the context, the same units are scored, each kept once.
     assert [replace(w, pieces=(0, 0)) for w in wide] == [replace(w, pieces=(0, 0)) for w in plain]
     assert [i for w in wide for i in range(*w.keep)] == list(range(len(pieces.first)))
@@ -244,7 +244,7 @@ def test_context_by_hand() -> None:
     pieces = pieces_of([[1, 3], [0, 1], [2, 1], [], [1, 1, 0], [4]])  # pieces 0-4, 4-6, 6-9, 9-12, 12-16
 
     def read(capacity: int, context: Context) -> tuple[int, int]:
-        windows = windows_of(pieces, document=0, unit="sentence", capacity=capacity, overlap=2, context=context)
+        windows = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=2, context=context)
         assert [w.segment for w in windows] == [(0, 2), (2, 3), (3, 5), (5, 7), (7, 8)]
         assert windows[2].units == windows[2].keep == windows[2].segment
         return windows[2].pieces
@@ -259,7 +259,7 @@ def test_context_by_hand() -> None:
     assert read(12, Context(characters=7)) == (4, 16)
     assert read(13, Context(characters=7)) == (0, 12)
     assert read(4, Context(sentences=1)) == (6, 10)
-    middle = windows_of(
+    middle = make_windows(
         pieces_of([[1] * 9, [1], [1]]), document=0, unit="sentence", capacity=8, overlap=2, context=Context(sentences=1)
     )
     assert [w.pieces for w in middle] == [(0, 8), (6, 9), (3, 11), (9, 11)]
@@ -270,7 +270,7 @@ def test_context_by_hand() -> None:
 )
 def test_context_that_means_nothing_is_refused(unit: Literal["sentence", "packed"], context: Context) -> None:
     with pytest.raises(ValueError, match="needs unit = 'sentence'"):
-        windows_of(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
+        make_windows(pieces_of([[1]]), document=0, unit=unit, capacity=4, overlap=0, context=context)
 
 
 @pytest.mark.parametrize(

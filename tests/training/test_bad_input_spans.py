@@ -23,7 +23,7 @@ from fascicle.loading import load
 from fascicle.models.encoder import load_pretrained
 from fascicle.models.heads.contract import IGNORED
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.windows import answers_for
+from fascicle.text.windows import scores_span
 from fascicle.training.engine.events import Finished, Note
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.parts import read_parts
@@ -239,7 +239,7 @@ def test_a_sentence_of_thousands_of_words_is_taught_in_windows(tiny_recipe: Make
         cells += int((found != IGNORED).sum())
     spans = sum(1 for a in range(COUNT) for b in range(a + 1, min(a + 4, COUNT) + 1))
     answered = sum(
-        any(answers_for(w, a, b) for w in data.windows if w.units[0] <= a < w.units[1])
+        any(scores_span(w, a, b) for w in data.windows if w.units[0] <= a < w.units[1])
         for a in range(COUNT)
         for b in range(a + 1, min(a + 4, COUNT) + 1)
     )

@@ -21,8 +21,8 @@ from fascicle.models.export.folders import export_model
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.text.reading import by_pieces, read_documents
-from fascicle.text.windows import of_level
+from fascicle.text.reading import read_documents, with_piece_units
+from fascicle.text.windows import at_level
 from fascicle.training.engine.events import Note
 from fascicle.training.engine.loop import StepDone, Trainer
 from fascicle.training.recogniser.parts import read_parts
@@ -175,7 +175,7 @@ def test_pieces_beside_words_are_the_pieces_of_the_same_windows(tiny_recipe: Mak
     tokenizer = load_pretrained(tiny_recipe().model.encoder).tokenizer
     reading = tiny_recipe(reading={"max_length": 16, "overlap": 4}).reading
     words = read_documents(documents, tokenizer, reading=reading, level="word")
-    pieces = by_pieces(words)
+    pieces = with_piece_units(words)
     direct = read_documents(documents, tokenizer, reading=reading, level="piece")
     for mine, theirs, cut in zip(pieces.pieces, direct.pieces, pieces.windows, strict=True):
         for name in ("ids", "spans", "units", "first", "unit_of", "sentences"):
@@ -191,9 +191,9 @@ def test_pieces_beside_words_are_the_pieces_of_the_same_windows(tiny_recipe: Mak
 def test_each_head_sees_its_own_units(tiny_recipe: Maker) -> None:
     trainer = trainer_of(tiny_recipe(model=head("softmax"), bundle=head("span")))
     batch, targets = next(trainer.data.batches(size=10, seed=1, epoch=0))
-    assert targets["softmax"].shape[1] == of_level(batch, "word")["first_piece"].shape[1]
-    assert targets["span"].shape[1] == of_level(batch, "piece")["first_piece"].shape[1]
-    counts = [of_level(batch, level)["unit_count"] for level in ("word", "piece")]
+    assert targets["softmax"].shape[1] == at_level(batch, "word")["first_piece"].shape[1]
+    assert targets["span"].shape[1] == at_level(batch, "piece")["first_piece"].shape[1]
+    counts = [at_level(batch, level)["unit_count"] for level in ("word", "piece")]
     assert (counts[0] <= counts[1]).all()
     assert (counts[0] < counts[1]).any()
 

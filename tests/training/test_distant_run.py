@@ -25,8 +25,8 @@ from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import Parts, read_part
 from fascicle.training.engine.events import Note, Validated
 from fascicle.training.experiments.grid import read_grid
-from fascicle.training.experiments.queue import examine
-from fascicle.training.experiments.results import result_of
+from fascicle.training.experiments.queue import plan_runs
+from fascicle.training.experiments.results import make_result
 from fascicle.training.labelling import unknown_ranges, weak_labels
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import Prepared, prepare
@@ -94,7 +94,7 @@ def test_human_labels_of_train_and_dev_change_nothing(
         parts[name], ready = prepared(recipe)
         events = list(run_recipe(recipe, tmp_path / name))
         notes[name] = [e.text for e in events if isinstance(e, Note) and "tag scheme" not in e.text]
-        results[name] = result_of(tmp_path / name, recipe, shown=recipe, recipe_hash="", labels={})
+        results[name] = make_result(tmp_path / name, recipe, shown=recipe, recipe_hash="", labels={})
         results[f"{name} data"] = (
             {n: [a.tolist() for a in gold] for n, gold in ready.data.gold.items()},
             [{n: t.tolist() for n, t in targets.items()} for _, targets in ready.data.batches(size=4, seed=1, epoch=0)],
@@ -221,7 +221,7 @@ def test_seen_is_what_was_taught(
 ) -> None:
     recipe = tiny_recipe(distant=toy_dictionary, corpus={"test": str(toy_corpus)}, training={"epochs": 1})
     list(run_recipe(recipe, tmp_path / "run"))
-    recall = result_of(tmp_path / "run", recipe, shown=recipe, recipe_hash="", labels={})["test_recall"]
+    recall = make_result(tmp_path / "run", recipe, shown=recipe, recipe_hash="", labels={})["test_recall"]
     assert (recall["seen"]["gold"], recall["unseen"]["gold"]) == (12, 6)
 
 
@@ -283,7 +283,7 @@ def test_a_changed_dictionary_makes_results_stale(
     path = make_grid(tmp_path, "toy", recipe=recipe, corpora={"toy": part}, systems=["softmax"]).path
 
     def look() -> Any:
-        (found,) = examine(read_grid(path).runs, folder=tmp_path / "runs", results=tmp_path / "results")
+        (found,) = plan_runs(read_grid(path).runs, folder=tmp_path / "runs", results=tmp_path / "results")
         return found
 
     list(run_recipe(look().recipe, look().folder))

@@ -24,7 +24,7 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, ids_of
+from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, map_token_ids
 from fascicle.training.distil.run import LayersFinished
 from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
@@ -301,7 +301,7 @@ def test_tokens_keep_their_strings_and_special_tokens_their_use(tiny_encoder: Pa
         lambda ids: {"[new]": 0, "[PAD]": 1, **{t: i + 4 for t, i in ids.items() if t != "[PAD]"}},
         {"[CLS]": "<s>", "[SEP]": "</s>"},
     )
-    found = ids_of(ours, theirs)
+    found = map_token_ids(ours, theirs)
     assert found[ours.pad] == theirs.pad != ours.pad
     assert [found[i] for i in (*ours.prefix, *ours.suffix)] == [*theirs.prefix, *theirs.suffix]
     assert all(found[at] == at + 4 for token, at in ours.tokens.items() if token != "[PAD]")
@@ -312,7 +312,7 @@ def test_a_teacher_with_another_tokenizer_is_refused(tiny_encoder: Path) -> None
     ours = load_pretrained(str(tiny_encoder)).tokenizer
     without = other_tokenizer(ours, lambda ids: {t: i for t, i in ids.items() if t != "lung"}, {})
     with pytest.raises(RecipeError, match="lung"):
-        ids_of(ours, without)
+        map_token_ids(ours, without)
     more = other_tokenizer(ours, lambda ids: {**ids, "lungs": len(ids)}, {})
     assert differing_pieces(TEXTS, ours, more) == 0
     with pytest.raises(RecipeError, match="different pieces"):

@@ -24,7 +24,7 @@ from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.recogniser import CorpusSettings, ReadingSettings, Recipe
 from fascicle.text.reading import read_documents
 from fascicle.training.corpus import read_part
-from fascicle.training.distil.prediction import FILE, AnswerLabels, answers_of
+from fascicle.training.distil.prediction import FILE, AnswerLabels, teacher_answers
 from fascicle.training.engine.events import Finished, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.run import prepare_distil, run_recipe
@@ -80,7 +80,7 @@ def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpu
     teacher, documents = load(teachers[family]), documents_of(toy_corpus)
     read = read_documents(documents, load(teachers["softmax"])._tokenizer, reading=ReadingSettings(), level="word")
     wanted = AnswerLabels(types=("Disease", "Chemical"), scheme="BIO", megabytes=1)
-    found = answers_of(teacher, documents, read.pieces, wanted=wanted, folder=Path("nowhere"))
+    found = teacher_answers(teacher, documents, read.pieces, wanted=wanted, folder=Path("nowhere"))
     assert [table.shape for table in found.tables] == [(len(p.units), 4) for p in read.pieces]
     assert found.unseen == 0
     for table, tagged, pieces in zip(found.tables, teacher.tag(documents), read.pieces, strict=True):
@@ -91,30 +91,30 @@ def test_answers_are_what_the_teacher_says_of_each_word(teachers: Any, toy_corpu
                 at = 2 * teacher.types.index(name)
                 assert row[2 * column : 2 * column + 2] == pytest.approx(said[at : at + 2], abs=1e-3)
     other = [replace(read.pieces[0], units=read.pieces[0].units[:1] + np.array([0, 1]))]
-    assert answers_of(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen == 1
+    assert teacher_answers(teacher, documents[:1], other, wanted=wanted, folder=Path("nowhere")).unseen == 1
 
 
 def test_answers_are_found_again_only_where_nothing_changed(teachers: Any, toy_corpus: Path, tmp_path: Path) -> None:
     teacher, documents = load(teachers["softmax"]), documents_of(toy_corpus)
     pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
     wanted = AnswerLabels(types=TYPES, scheme="BIO", megabytes=1)
-    found = answers_of(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+    found = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
     found.save(tmp_path)
     asked = teacher.tag
     try:
         teacher.tag = lambda documents: pytest.fail("the teacher was asked again")  # type: ignore[method-assign]
-        again = answers_of(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+        again = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
         assert all(map(np.array_equal, again.tables, found.tables))
         with pytest.raises(pytest.fail.Exception):
-            answers_of(teacher, documents[:3], pieces[:3], wanted=wanted, folder=tmp_path)
+            teacher_answers(teacher, documents[:3], pieces[:3], wanted=wanted, folder=tmp_path)
     finally:
         teacher.tag = asked  # type: ignore[method-assign]
-    other = answers_of(load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path)
+    other = teacher_answers(load(teachers["crf"]), documents, pieces, wanted=wanted, folder=tmp_path)
     assert not all(map(np.array_equal, other.tables, found.tables))
     flipped = (tmp_path / FILE).read_bytes()
     for damaged in (b"damaged", flipped[:-1] + bytes([flipped[-1] ^ 1])):
         (tmp_path / FILE).write_bytes(damaged)
-        again = answers_of(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
+        again = teacher_answers(teacher, documents, pieces, wanted=wanted, folder=tmp_path)
         assert all(map(np.array_equal, again.tables, found.tables))
 
 
@@ -123,7 +123,7 @@ def test_more_answers_than_allowed_are_refused(teachers: Any) -> None:
     documents = [Document(id=str(at), text="pain " * 100_000) for at in range(2)]
     pieces = read_documents(documents, teacher._tokenizer, reading=ReadingSettings(), level="word").pieces
     with pytest.raises(RecipeError, match="megabytes"):
-        answers_of(
+        teacher_answers(
             teacher,
             documents,
             pieces,

@@ -23,7 +23,7 @@ from fascicle.models.encoder import load_pretrained
 from fascicle.models.export.folders import export_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.run import run_recipe
-from fascicle.training.starting import most_frequent, piece_counts, with_pieces
+from fascicle.training.starting import most_frequent, piece_counts, reduce_vocabulary
 
 Maker = Callable[..., Recipe]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -57,7 +57,7 @@ def test_pieces_are_counted_as_in_a_slow_loop(encoder: Path) -> None:
 
 def test_text_of_pieces_that_stay_is_read_and_computed_as_before(encoder: Path) -> None:
     before = load_pretrained(str(encoder))
-    after, note = with_pieces(load_pretrained(str(encoder)), documents(), pieces=3)  # aspirin, rat, tea
+    after, note = reduce_vocabulary(load_pretrained(str(encoder)), documents(), pieces=3)  # aspirin, rat, tea
     assert f"{after.tokenizer.size:,}" in note
     known = set(after.tokenizer.tokens)
     assert known == {*SPECIAL, *LETTERS, *(f"##{letter}" for letter in LETTERS), "aspirin", "rat", "tea"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import InputError
 from fascicle.settings.recipes.filter import FilterSettings
-from fascicle.text.marked import Marked
+from fascicle.text.marked import EncodedMention
 from fascicle.training.filter.data import FilterSet, split_documents
 from fascicle.training.filter.judging import Confusion
 
@@ -52,7 +52,7 @@ def test_dev_needs_three_documents() -> None:
 
 
 def data_of(labels: list[int], positives: int = 0) -> FilterSet:
-    inputs = [Marked(ids=np.arange(1, 3 + at % 5), cropped=False, cut=False) for at in range(len(labels))]
+    inputs = [EncodedMention(ids=np.arange(1, 3 + at % 5), cropped=False, cut=False) for at in range(len(labels))]
     for at, one in enumerate(inputs):
         one.ids[0] = 100 + at  # tells which it is
     return FilterSet(inputs=inputs, labels=np.array(labels), pad=0, positives=positives)

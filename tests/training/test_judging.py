@@ -21,7 +21,7 @@ from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import KeptReadings
+from fascicle.text.reading import CachedReader
 from fascicle.training.recogniser.judging import BIASES, fit_threshold
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
@@ -110,7 +110,7 @@ def test_dev_is_read_once_and_to_the_same_scores(tiny_recipe: Maker, tmp_path: P
     best = tmp_path / "run" / "best"
     manifest, dev = read_manifest(best), read_parts(recipe.corpus).dev
     tokenizer = CountingTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
-    scorer, read = TorchScorer(model=load_model(best, manifest)), KeptReadings(dev)
+    scorer, read = TorchScorer(model=load_model(best, manifest)), CachedReader(dev)
     decision, tried = fit_threshold(manifest, tokenizer, scorer, dev, read=read)
     once = tokenizer.calls
     assert fit_threshold(manifest, tokenizer, scorer, dev, read=read) == (decision, tried)

@@ -12,7 +12,7 @@ import torch
 from fascicle.models.encoder import load_pretrained
 from fascicle.settings.recipes.recogniser import Recipe, TrainingSettings
 from fascicle.training.engine.events import Note
-from fascicle.training.engine.loop import Trainer, computes_bf16, faster, precision_on, slow_precision
+from fascicle.training.engine.loop import Trainer, computes_bf16, faster_precision, precision_on, slow_precision
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.recogniser.prepare import prepare
 from fascicle.training.run import run_recipe
@@ -56,7 +56,7 @@ def test_a_run_says_what_it_used(tiny_recipe: Maker, tmp_path: Path, precision: 
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     timed = facts.get("step_seconds")
     assert bool(timed) is (precision == "auto" and bool(computes_bf16(CPU)))
-    assert facts["precision"] == (faster(timed) if timed else precision_on(CPU, recipe.training))
+    assert facts["precision"] == (faster_precision(timed) if timed else precision_on(CPU, recipe.training))
     slow = slow_precision(CPU, recipe.training)
     assert (Note(text=slow) in events) is bool(slow)
 
@@ -64,7 +64,7 @@ def test_a_run_says_what_it_used(tiny_recipe: Maker, tmp_path: Path, precision: 
 @pytest.mark.parametrize(("bf16", "used"), [(0.5, "bf16"), (1.2, "bf16"), (1.3, "fp32"), (50.0, "fp32")])
 def test_fp32_is_taken_only_where_it_is_much_faster(bf16: float, used: str) -> None:
     """By chance a step takes a tenth longer, and chance must not decide what a run gives."""
-    assert faster({"fp32": 1.0, "bf16": bf16}) == used
+    assert faster_precision({"fp32": 1.0, "bf16": bf16}) == used
 
 
 def test_timing_changes_nothing_and_a_resumed_run_keeps_its_arithmetic(tiny_recipe: Maker, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_timing_changes_nothing_and_a_resumed_run_keeps_its_arithmetic(tiny_reci
     weights = [parameter.clone() for parameter in trainer.model.parameters()]
     state = torch.get_rng_state()
     trainer.settle_precision()
-    assert trainer.precision == faster(trainer.step_seconds)
+    assert trainer.precision == faster_precision(trainer.step_seconds)
     assert torch.equal(state, torch.get_rng_state())
     assert all(torch.equal(a, b) for a, b in zip(weights, trainer.model.parameters(), strict=True))
     assert all(parameter.grad is None for parameter in trainer.model.parameters())

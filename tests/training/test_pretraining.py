@@ -28,7 +28,7 @@ from fascicle.training.engine.events import Note, Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.engine.optim import RowGradients
 from fascicle.training.raw.masking import LOGITS, NAME, PLACES, MaskedModel, PretrainingFinished
-from fascicle.training.raw.pretraining import Mask, MaskedSet, chosen_pieces, guess, held_out_set, hidden_ids
+from fascicle.training.raw.pretraining import Mask, MaskedSet, chosen_pieces, held_out_set, hidden_ids, predict_hidden
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
 
@@ -219,7 +219,7 @@ def test_held_out_text_is_guessed_alike_each_time(encoder: Path, data: MaskedSet
     torch.manual_seed(1)
     model = MaskedModel(load_pretrained(str(encoder)).encoder)
     held_out = held_out_set(data.windows, data.masking, data.mask)
-    one, two = guess(model, held_out), guess(model, held_out)
+    one, two = predict_hidden(model, held_out), predict_hidden(model, held_out)
     assert one == two
     assert one["perplexity"] == pytest.approx(math.exp(one["loss"]))
     total, pieces = 0.0, 0

@@ -20,7 +20,7 @@ from fascicle.training.engine.loop import StepDone
 from fascicle.training.raw.documents import raw_documents
 from fascicle.training.raw.windows import read_windows
 from fascicle.training.run import run_recipe
-from fascicle.training.starting import changed, frequent_pieces, frequent_words
+from fascicle.training.starting import adapt_vocabulary, frequent_pieces, frequent_words
 
 ALL = {"prune": True, "add_words": 4, "word_pieces": 2, "word_frequency": 5}
 
@@ -59,7 +59,7 @@ def test_pieces_and_words_are_counted_as_in_a_slow_loop(encoder: Path, text: Pat
 def test_vectors_are_means_and_other_pieces_keep_theirs(encoder: Path, text: Path) -> None:
     before, made = load_pretrained(str(encoder)), load_pretrained(str(encoder))
     windows = read_windows(TextSettings(files=(str(text),), window=32), before.tokenizer, seed=1).learned
-    after, _ = changed(made, windows, VocabularySettings(**ALL))  # type: ignore[arg-type]
+    after, _ = adapt_vocabulary(made, windows, VocabularySettings(**ALL))  # type: ignore[arg-type]
     old, new = (one.encoder.network.get_input_embeddings().weight for one in (before, after))  # type: ignore[operator]
     assert after.encoder.config.vocab_size == len(new) == after.tokenizer.size
     ids = {word: after.tokenizer.id_of(word) for word in ("aspirin", "hepatitis", "patient", "[MASK]")}
@@ -77,7 +77,7 @@ def test_a_text_is_read_alike_by_an_encoder_that_lost_what_it_does_not_need(enco
     before, made = load_pretrained(str(encoder)), load_pretrained(str(encoder))
     settings = TextSettings(files=(str(text),), window=32)
     windows = read_windows(settings, before.tokenizer, seed=1).learned
-    after, _ = changed(made, windows, VocabularySettings(prune=True))
+    after, _ = adapt_vocabulary(made, windows, VocabularySettings(prune=True))
     assert after.tokenizer.size < before.tokenizer.size
     states = []
     for one in (before, after):

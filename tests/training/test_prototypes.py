@@ -19,13 +19,13 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import TypeDescriptions
 from fascicle.training.corpus import read_part
-from fascicle.training.recogniser.prototypes import Draw, drawn_types
+from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
 from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 BINDER = {"family": "binder", "type_view": "instances", "instances": 4, "hidden": 16, "dropout": 0.0}
 GOOD = ("aspirin caused pain", "pain caused aspirin", "aspirin pain")
-DRAW = Draw(number=4, seed=1, segmenter="rules@1")
+DRAW = DrawSettings(number=4, seed=1, segmenter="rules@1")
 
 
 @pytest.fixture(scope="module")
@@ -52,23 +52,23 @@ def marked(documents: Sequence[Document]) -> set[tuple[str, str]]:
 
 
 def test_they_are_sentences_of_train_drawn_by_the_seed(documents: list[Document], pretrained: Pretrained) -> None:
-    found = drawn_types(documents, ("Chemical", "Disease"), pretrained, draw=DRAW)
+    found = draw_types(documents, ("Chemical", "Disease"), pretrained, draw=DRAW)
     assert found.names == ("Chemical", "Disease")
     assert all((text, name) in marked(documents) for name, texts in examples(found).items() for text in texts)
     assert all(len(texts) == len(set(texts)) == 4 for texts in examples(found).values())
-    assert drawn_types(documents[::-1], ("Disease", "Chemical"), pretrained, draw=DRAW) == found
-    others = [drawn_types(documents, ("Chemical", "Disease"), pretrained, draw=seeded(seed)) for seed in range(2, 6)]
+    assert draw_types(documents[::-1], ("Disease", "Chemical"), pretrained, draw=DRAW) == found
+    others = [draw_types(documents, ("Chemical", "Disease"), pretrained, draw=seeded(seed)) for seed in range(2, 6)]
     assert any(other != found for other in others)
-    everything = drawn_types(
-        documents, ("Chemical", "Disease"), pretrained, draw=Draw(**{**vars(DRAW), "number": 1000})
+    everything = draw_types(
+        documents, ("Chemical", "Disease"), pretrained, draw=DrawSettings(**{**vars(DRAW), "number": 1000})
     )
     assert {(text.lower(), name) for name, texts in examples(everything).items() for text in texts} == {
         (text.lower(), name) for text, name in marked(documents)
     }
 
 
-def seeded(seed: int) -> Draw:
-    return Draw(number=4, seed=seed, segmenter="rules@1")
+def seeded(seed: int) -> DrawSettings:
+    return DrawSettings(number=4, seed=seed, segmenter="rules@1")
 
 
 def test_what_cannot_stand_for_a_type_is_left_out(pretrained: Pretrained) -> None:
@@ -84,12 +84,12 @@ def test_what_cannot_stand_for_a_type_is_left_out(pretrained: Pretrained) -> Non
         Document(id="apart", text="aspirin and its acid", mentions=(Mention(((0, 7), (16, 20)), "C"),)),
         Document(id="across", text="a pain. B pain", sentences=((0, 7), (8, 14)), mentions=(Mention(((2, 14),), "C"),)),
     ]
-    found = drawn_types([*bad, *good, *others], ("C", "D"), pretrained, draw=DRAW)
+    found = draw_types([*bad, *good, *others], ("C", "D"), pretrained, draw=DRAW)
     assert set(examples(found)["C"]) == {text.replace("aspirin", "[[aspirin]]") for text in GOOD}
     spaced = [sentence("aspirin\n caused  pain", ("aspirin", "C")), *good[1:]]
-    assert set(examples(drawn_types(spaced, ("C",), pretrained, draw=DRAW))["C"]) == set(examples(found)["C"])
+    assert set(examples(draw_types(spaced, ("C",), pretrained, draw=DRAW))["C"]) == set(examples(found)["C"])
     with pytest.raises(RecipeError, match="train has 2 sentences that can stand for the type 'C', and 3 are read"):
-        drawn_types([*bad, *good[1:], *others], ("C", "D"), pretrained, draw=DRAW)
+        draw_types([*bad, *good[1:], *others], ("C", "D"), pretrained, draw=DRAW)
 
 
 def sentence(text: str, *mentions: tuple[str, str]) -> Document:
@@ -106,7 +106,7 @@ def test_a_run_keeps_them_and_needs_no_file(
         for _ in run_recipe(recipe, run):
             pass
     manifests = [read_manifest(run / "best") for run in runs]
-    wanted = drawn_types(documents, ("Chemical", "Disease"), pretrained, draw=DRAW)
+    wanted = draw_types(documents, ("Chemical", "Disease"), pretrained, draw=DRAW)
     assert [m.descriptions["binder"] for m in manifests] == [wanted] * 2
     texts = [Document(id=d.id, text=d.text) for d in documents]
     first, second = (load(run / "best").predict(texts) for run in runs)

@@ -21,7 +21,7 @@ from fascicle.formats.exclusions import Exclusion, write_exclusions
 from fascicle.formats.files import read
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.raw.documents import TextCounts, number_of, raw_documents
+from fascicle.training.raw.documents import TextCounts, pseudo_random_number, raw_documents
 from fascicle.training.raw.windows import TextWindows, read_windows
 
 _VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d", "##a", "##b", "##c", ".", "-"]
@@ -115,7 +115,7 @@ def test_held_out_documents_follow_from_their_ids_alone(tmp_path: Path) -> None:
     path = write(tmp_path, texts)
     by_seed = [[d.held_out for d in raw_documents(settings_of(path, held_out=0.1), seed=seed)] for seed in (1, 2)]
     assert by_seed[0] == by_seed[1]
-    assert by_seed[0] == [number_of(f"d{i}", "held out") / 2**64 < 0.1 for i in range(400)]
+    assert by_seed[0] == [pseudo_random_number(f"d{i}", "held out") / 2**64 < 0.1 for i in range(400)]
     assert 15 <= sum(by_seed[0]) <= 70
     larger = [d.held_out for d in raw_documents(settings_of(path, held_out=0.3), seed=1)]
     assert all(more for more, less in zip(larger, by_seed[0], strict=True) if less)

@@ -31,7 +31,7 @@ from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.strict import merged
+from fascicle.settings.recipes.strict import merge_tables
 from fascicle.training.engine.events import Finished, Note, Validated
 from fascicle.training.engine.loop import StepDone, Trainer
 from fascicle.training.recogniser.data import Mixture, TrainingSet, quotas
@@ -88,7 +88,7 @@ def make(tmp_path: Path, tiny_encoder: Path) -> Maker:
     }
 
     def made(**changes: Any) -> Recipe:
-        return parse_recipe(without_none(merged(values, changes)), origin="several.toml")
+        return parse_recipe(without_none(merge_tables(values, changes)), origin="several.toml")
 
     return made
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import SCHEMES
 from fascicle.formats.weak_labels import Header, Labels
-from fascicle.text.annotator import placed, words_of
-from fascicle.training.labelling import UNTOLD, SoftTags, soft_tags, taught
+from fascicle.text.annotator import document_words, map_to_words
+from fascicle.training.labelling import UNTOLD, SoftTags, soft_tags, with_answer_as_gold
 
 TEXT = "no lung cancer pain took aspirin"
 DOCUMENT = Document(id="d", text=TEXT, mentions=(Mention(((0, 2),), "Old"), Mention(((0, 2),), "X", source="other")))
-WORDS = words_of(DOCUMENT, "rules@1")
+WORDS = document_words(DOCUMENT, "rules@1")
 
 
 def header(scheme: str) -> Header:
@@ -32,7 +32,7 @@ def header(scheme: str) -> Header:
 
 
 def labels(scheme: str, mentions: list[Mention]) -> Labels:
-    found = placed(mentions, WORDS, types=("A", "B"))
+    found = map_to_words(mentions, WORDS, types=("A", "B"))
     width = SCHEMES[scheme]
     shape = {"words": len(WORDS), "types": 2}
     return Labels(
@@ -46,16 +46,18 @@ def labels(scheme: str, mentions: list[Mention]) -> Labels:
 @pytest.mark.parametrize("scheme", ["BIO", "IO"])
 def test_answers_are_gold_under_the_names_of_the_model(scheme: str) -> None:
     mentions = [Mention(((3, 14),), "B"), Mention(((15, 19),), "A"), Mention(((3, 7),), "A")]
-    found = taught(labels(scheme, mentions), header(scheme), {"B": "Disease", "A": "A"})
+    found = with_answer_as_gold(labels(scheme, mentions), header(scheme), {"B": "Disease", "A": "A"})
     assert {(m.start, m.end, m.type) for m in found.layer("gold")} == {(3, 7, "A"), (3, 14, "Disease"), (15, 19, "A")}
     assert [m.type for m in found.layer("other")] == ["X"]
-    assert [m.type for m in taught(labels(scheme, mentions), header(scheme), {"A": "A"}).layer("gold")] == ["A", "A"]
+    assert [
+        m.type for m in with_answer_as_gold(labels(scheme, mentions), header(scheme), {"A": "A"}).layer("gold")
+    ] == ["A", "A"]
 
 
 def test_mentions_that_touch_stay_apart_in_bio_alone() -> None:
     mentions = [Mention(((3, 7),), "A"), Mention(((8, 14),), "A")]
     for scheme, count in (("BIO", 2), ("IO", 1)):
-        assert len(taught(labels(scheme, mentions), header(scheme), {"A": "A"}).layer("gold")) == count
+        assert len(with_answer_as_gold(labels(scheme, mentions), header(scheme), {"A": "A"}).layer("gold")) == count
 
 
 _TABLES = st.lists(st.lists(st.integers(0, 255), min_size=4, max_size=4), min_size=6, max_size=6)

@@ -21,9 +21,9 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.corpora import CorpusTypes
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.training.run import run_recipe
-from fascicle.training.typer.data import TaughtSpans, typer_data
+from fascicle.training.typer.data import TrainingSpans, typer_data
 from fascicle.training.typer.run import TyperFinished, TyperLoop, UpdateDone
-from fascicle.training.typer.scores import GivenMention, distributions_of, given_mentions
+from fascicle.training.typer.scores import GivenMention, given_mentions, to_distributions
 from fascicle.verbs.train import typing_text
 
 _TEXT = "lung cancer aspirin pain the patient fever caffeine heart failure liver hepatitis ibuprofen"
@@ -235,7 +235,7 @@ def _words(text: str) -> list[_Word]:
     return found
 
 
-def as_counter(taught: TaughtSpans, kind: int) -> Counter:
+def as_counter(taught: TrainingSpans, kind: int) -> Counter:
     """Strings, as rows of the vectors, taught as one class."""
     found: Counter = Counter()
     batch = taught.batch
@@ -389,7 +389,7 @@ def test_distributions_of_given_mentions() -> None:
     whole = GivenMention(document="1", spans=((0, 2),), gold="A", probabilities=tables[:1], predicted=("A",))
     torn = GivenMention(document="1", spans=((0, 2), (4, 6)), gold="B", probabilities=tables, predicted=("A", "B"))
     new = GivenMention(document="2", spans=((0, 2),), gold="X", probabilities=tables[:1], predicted=("A",))
-    first, second, third = distributions_of([whole, torn, new], ("A", "B", "C"))
+    first, second, third = to_distributions([whole, torn, new], ("A", "B", "C"))
     assert first.found
     assert first.probabilities == pytest.approx((0.0, 0.5, 0.25, 0.25))
     means = [math.sqrt(a * b) for a, b in zip(*tables.tolist(), strict=True)]

@@ -24,7 +24,7 @@ from fascicle.models.heads.contract import IGNORED
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.any import parse_recipe
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.strict import merged
+from fascicle.settings.recipes.strict import merge_tables
 from fascicle.training.recogniser.parts import read_data
 from fascicle.training.recogniser.prepare import Prepared, prepare
 from fascicle.training.run import run_recipe
@@ -73,7 +73,7 @@ def make(tiny_encoder: Path, toy_corpus: Path, raw: Path, labels: Path) -> Maker
         return {k: without_none(v) if isinstance(v, dict) else v for k, v in table.items() if v is not None}
 
     def made(**changes: Any) -> Recipe:
-        return parse_recipe(without_none(merged(values, changes)), origin="student.toml")
+        return parse_recipe(without_none(merge_tables(values, changes)), origin="student.toml")
 
     return made
 

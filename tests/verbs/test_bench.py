@@ -197,7 +197,7 @@ def test_cores_are_shared_among_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def threads(*argv: str) -> int | None:
         args = build_parser().parse_args(["bench", "x.toml", *argv])
-        return bench.threads_of(bench.BenchSettings(jobs=args.jobs, threads=args.threads))
+        return bench.run_threads(bench.BenchSettings(jobs=args.jobs, threads=args.threads))
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     assert threads() is None

@@ -23,7 +23,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
-from fascicle.runtime.decoding.selection import calibrated, thresholds
+from fascicle.runtime.decoding.selection import calibrate_scores, type_thresholds
 from fascicle.settings.decision import Calibration, TemperatureCurve
 from fascicle.settings.folders.manifest import Decision, Manifest, check_open_types, read_manifest
 from fascicle.settings.heads import BinderSettings
@@ -90,10 +90,12 @@ def test_a_calibrated_model_says_what_calibrating_its_predictions_says(
     assert decision.calibration.chosen_on == source_sha256(str(dev))
     raw, new = load(source).predict(documents(dev)), load(tmp_path / "new").predict(documents(dev))
     types = read_manifest(source).types
-    least = dict(zip(types, thresholds(decision.calibration, types).tolist(), strict=True))
+    least = dict(zip(types, type_thresholds(decision.calibration, types).tolist(), strict=True))
     dropped = 0
     for before, after in zip(raw, new, strict=True):
-        scores = calibrated(np.array([m.score for m in before.add], dtype=np.float64), decision.calibration).tolist()
+        scores = calibrate_scores(
+            np.array([m.score for m in before.add], dtype=np.float64), decision.calibration
+        ).tolist()
         kept = [(m.key, s) for m, s in zip(before.add, scores, strict=True) if s >= least[m.type]]
         assert [(m.key, m.score) for m in after.add] == kept
         below = [e for e in after.events if e.code == "below-threshold"]

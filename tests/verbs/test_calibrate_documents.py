@@ -15,13 +15,13 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
 from fascicle.formats import write
 from fascicle.loading import load, load_single
-from fascicle.runtime.choice import with_ends
-from fascicle.runtime.decoding.deciding import decided
+from fascicle.runtime.choice import with_end_rule
+from fascicle.runtime.decoding.deciding import decide_mentions
 from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.sentences import TAUGHT, hashes_of, packed
+from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -61,7 +61,7 @@ def listing_model(texts: list[Document], tmp_path: Path) -> Path:
     """A model that lists the first text as one that taught it."""
     folder = tmp_path / "listing"
     shutil.copytree(find_model(MODEL), folder)
-    (folder / TAUGHT).write_bytes(packed(hashes_of(texts[:1], segmenter("rules@1").sentences)))
+    (folder / TAUGHT).write_bytes(pack_hashes(all_sentence_hashes(texts[:1], segmenter("rules@1").sentences)))
     write_manifest(folder, read_manifest(folder))
     return folder
 
@@ -172,16 +172,16 @@ def test_an_ensemble_has_a_decision_of_its_own(
     before = load(tmp_path / "both").predict(texts)
     after = made.predict(texts)
     expected = [
-        decided(one, patch, made.manifest.document, sentences=segmenter("rules@1").sentences)
+        decide_mentions(one, patch, made.manifest.document, sentences=segmenter("rules@1").sentences)
         for one, patch in zip(texts, before, strict=True)
     ]
     assert [one.add for one in after] == [one.add for one in expected]
     assert [made.predict([one])[0] for one in texts[:5]] == after[:5]
-    bare = with_ends(made, "bare")
+    bare = with_end_rule(made, "bare")
     assert isinstance(bare, EnsemblePredictor)
     assert {one.ends for one in bare.manifest.document.types.values()} == {"bare"}
     with pytest.raises(UsageError, match="no decision for documents"):
-        with_ends(load(tmp_path / "both"), "bare")
+        with_end_rule(load(tmp_path / "both"), "bare")
 
 
 def test_a_list_of_a_member_counts_for_an_ensemble(

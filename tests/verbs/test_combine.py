@@ -15,7 +15,7 @@ import pytest
 from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.source import Source
 from fascicle.formats import write
-from fascicle.formats.predictions import Prediction, prediction_of, read
+from fascicle.formats.predictions import Prediction, make_prediction, read
 from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
@@ -44,7 +44,7 @@ def documents(rows: Rows, source: str) -> list[Document]:
 
 
 def predictions(rows: Rows, source: str = "model") -> list[Prediction]:
-    return [prediction_of(document) for document in documents(rows, source)]
+    return [make_prediction(document) for document in documents(rows, source)]
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_is_written(cli: Cli, jsonl: list[Path], tmp_path: Path) -> None:
     assert result.code == 0
     lines = [json.loads(line) for line in result.out.splitlines()]
     assert [line["id"] for line in lines] == ["a", "b", "c"]
-    assert lines[0]["sha256"] == prediction_of(documents(ONE, "x")[0]).sha256
+    assert lines[0]["sha256"] == make_prediction(documents(ONE, "x")[0]).sha256
     assert {m["source"] for line in lines for m in line["mentions"]} == {"union"}
     assert [m.get("score") for m in lines[0]["mentions"]] == [0.7, 0.4, 0.3]
     assert lines[1]["mentions"][0]["score"] == 0.8  # of the one system that gave a score
@@ -169,7 +169,7 @@ def test_sources_in_one_file(cli: Cli, refused: Refused, tmp_path: Path) -> None
     gold = [Mention(((0, 4),), "Disease")]
     native, bare = tmp_path / "all.fascicle.jsonl", tmp_path / "all.jsonl"
     write(native, [msgspec.structs.replace(d, mentions=(*d.mentions, *gold)) for d in together])
-    write_predictions(bare, map(prediction_of, together))
+    write_predictions(bare, map(make_prediction, together))
     for path in (native, bare):
         out = path.with_suffix(".out.jsonl")
         said = refused("combine", "majority", path, "-o", out)

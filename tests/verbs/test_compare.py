@@ -15,7 +15,7 @@ import pytest
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.reports.markdown import escaped
 from fascicle.formats import write
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
@@ -49,8 +49,8 @@ def systems(tmp_path: Path) -> list[Path]:
     """Three systems in three kinds of file."""
     paths = [tmp_path / "first.tsv", tmp_path / "second.jsonl", tmp_path / "third one.fascicle.jsonl"]
     said = [corpus("m", share=share, seed=seed) for seed, share in enumerate((0.8, 0.7, 0.75), start=1)]
-    write_predictions(paths[0], map(prediction_of, said[0]))
-    write_predictions(paths[1], map(prediction_of, said[1]))
+    write_predictions(paths[0], map(make_prediction, said[0]))
+    write_predictions(paths[1], map(make_prediction, said[1]))
     write(paths[2], said[2])
     return paths
 
@@ -106,7 +106,7 @@ def test_the_proposed_commands_carry_what_they_need(cli: Cli, gold: Path, tmp_pa
 
     whole = [joined(parts) for parts in zip(*said.values(), strict=True)]
     path = tmp_path / "all of them.jsonl"
-    write_predictions(path, map(prediction_of, whole[:-1]))
+    write_predictions(path, map(make_prediction, whole[:-1]))
     (tmp_path / "m.toml").write_text(f'{table}\nGenes = "Gene"\n', encoding="utf-8")
     call = ["compare", gold, path, *(f"--source={name}" for name in said), "--map", tmp_path / "m.toml", "--json"]
     assert "lacks 1 document: 'd11' of the 12" in cli(*call).err
@@ -155,7 +155,7 @@ def test_weights_of_a_proposed_command(cli: Cli, tmp_path: Path) -> None:
 
 def test_gold_in_a_prediction_file(cli: Cli, refused: Refused, gold: Path, systems: list[Path], tmp_path: Path) -> None:
     bare = tmp_path / "gold.tsv"
-    write_predictions(bare, map(prediction_of, corpus("gold", share=1.0, seed=0, false=0.0)))
+    write_predictions(bare, map(make_prediction, corpus("gold", share=1.0, seed=0, false=0.0)))
     with_text, without = (
         json.loads(cli("compare", path, *systems, "--json", "--resamples", 20).out) for path in (gold, bare)
     )
@@ -192,7 +192,7 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
     ):
         bad.write_text(content, encoding="utf-8")
         assert message in refused("compare", gold, bad, *systems)
-    changed = [msgspec.structs.replace(prediction_of(d), sha256="0" * 64) for d in corpus("m", share=0.5, seed=3)]
+    changed = [msgspec.structs.replace(make_prediction(d), sha256="0" * 64) for d in corpus("m", share=0.5, seed=3)]
     write_predictions(tmp_path / "changed.jsonl", changed)
     said = refused("compare", gold, systems[0], tmp_path / "changed.jsonl")
     assert all(part in said for part in ("the gold and changed", "different texts", "'d0'", "12 such documents"))
@@ -201,7 +201,7 @@ def test_bad_input(cli: Cli, refused: Refused, gold: Path, systems: list[Path], 
 def test_too_many_systems_to_try_all_subsets(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
     paths = [tmp_path / f"p{n:02}.tsv" for n in range(13)]
     for number, path in enumerate(paths):
-        write_predictions(path, map(prediction_of, corpus("m", share=0.5, seed=number)))
+        write_predictions(path, map(make_prediction, corpus("m", share=0.5, seed=number)))
     assert "give at most 12 systems, or --no-search" in refused("compare", gold, *paths)
     result = cli("compare", gold, *paths, "--no-search", "--resamples", 20)
     assert result.code == 0

@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
@@ -41,8 +41,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
     """The same predictions in every kind of file."""
     said = corpus(SAID, "seq")
     paths = {n: tmp_path / n for n in ("p.jsonl", "p.tsv", "native.fascicle.jsonl", "p.pubtator")}
-    write_predictions(paths["p.jsonl"], map(prediction_of, said))
-    write_predictions(paths["p.tsv"], map(prediction_of, said))
+    write_predictions(paths["p.jsonl"], map(make_prediction, said))
+    write_predictions(paths["p.tsv"], map(make_prediction, said))
     write(paths["native.fascicle.jsonl"], said)
     write(paths["p.pubtator"], said)
     return paths
@@ -102,7 +102,7 @@ def test_what_a_tsv_leaves_open_is_said(cli: Cli, gold: Path, files: dict[str, P
 
 
 def test_documents_that_are_missing(cli: Cli, refused: Refused, gold: Path, tmp_path: Path) -> None:
-    write_predictions(tmp_path / "part.jsonl", map(prediction_of, corpus(SAID, "seq")[:2]))
+    write_predictions(tmp_path / "part.jsonl", map(make_prediction, corpus(SAID, "seq")[:2]))
     assert "1 document: 'c'" in refused("evaluate", gold, tmp_path / "part.jsonl")
     result = cli("evaluate", gold, tmp_path / "part.jsonl", "--allow-missing")
     assert (result.code, "lacks 1 document" in result.err) == (0, True)
@@ -111,10 +111,10 @@ def test_documents_that_are_missing(cli: Cli, refused: Refused, gold: Path, tmp_
 def test_other_documents_and_other_texts(refused: Refused, gold: Path, tmp_path: Path) -> None:
     said = corpus(SAID, "seq")
     renamed = [msgspec.structs.replace(d, id=f"x{d.id}") for d in said]
-    write_predictions(tmp_path / "other.jsonl", map(prediction_of, renamed))
+    write_predictions(tmp_path / "other.jsonl", map(make_prediction, renamed))
     assert "no document in common" in refused("evaluate", gold, tmp_path / "other.jsonl")
     changed = [msgspec.structs.replace(d, text=f"{d.text}!") for d in said]
-    write_predictions(tmp_path / "changed.jsonl", map(prediction_of, changed))
+    write_predictions(tmp_path / "changed.jsonl", map(make_prediction, changed))
     assert "another text" in refused("evaluate", gold, tmp_path / "changed.jsonl")
 
 
@@ -124,7 +124,7 @@ def test_several_sources(cli: Cli, refused: Refused, gold: Path, tmp_path: Path)
         for a, b in zip(corpus(SAID, "seq"), corpus(GOLD, "span"), strict=True)
     ]
     write(tmp_path / "both.fascicle.jsonl", both)
-    write_predictions(tmp_path / "both.jsonl", map(prediction_of, both))
+    write_predictions(tmp_path / "both.jsonl", map(make_prediction, both))
     for name in ("both.fascicle.jsonl", "both.jsonl"):
         assert "seq, span" in refused("evaluate", gold, tmp_path / name)
         scores = json.loads(cli("evaluate", gold, tmp_path / name, "--source", "span", "--json").out)
@@ -157,7 +157,7 @@ def test_a_document_with_many_mentions(cli: Cli, tmp_path: Path) -> None:
     document = Document(id="a", text=text, mentions=mentions)
     write(tmp_path / "gold.pubtator", [document])
     said = [msgspec.structs.replace(document, mentions=tuple(msgspec.structs.replace(m, source="s") for m in mentions))]
-    write_predictions(tmp_path / "p.jsonl", map(prediction_of, said))
+    write_predictions(tmp_path / "p.jsonl", map(make_prediction, said))
     result = cli("evaluate", tmp_path / "gold.pubtator", tmp_path / "p.jsonl", "--json")
     assert json.loads(result.out)["micro"]["f1"] == 1.0
 

@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.formats import write
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 
 Cli = Callable[..., Any]
@@ -49,7 +49,7 @@ def said(tmp_path: Path) -> Callable[..., Path]:
     def made(name: str, rows: Rows, *, score: float | None = 0.5) -> Path:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        write_predictions(path, map(prediction_of, corpus(rows, source="seq", score=score)), overwrite=True)
+        write_predictions(path, map(make_prediction, corpus(rows, source="seq", score=score)), overwrite=True)
         return path
 
     return made
@@ -191,7 +191,7 @@ def test_other_texts_say_how_many_which_and_where(refused: Refused, gold: Path, 
     shorter = [Document(id=d.id, text=d.text[:11], mentions=()) for d in corpus(GOOD)]
     message = refused("evaluate", gold, write_as(tmp_path, "shorter.fascicle.jsonl", shorter))
     assert "in 2 documents ('a', 'c'), the first from character 11 on ('' where" in message
-    write_predictions(tmp_path / "changed.jsonl", map(prediction_of, changed))
+    write_predictions(tmp_path / "changed.jsonl", map(make_prediction, changed))
     message = refused("evaluate", gold, said("p.jsonl", GOOD), tmp_path / "changed.jsonl")
     assert f"{tmp_path / 'changed.jsonl'}: the predictions were made on another text" in message
 

@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import UsageError
 from fascicle.formats import write
 from fascicle.verbs.tasks.evaluate import evaluate
-from fascicle.verbs.tasks.report import Gate, results_of
+from fascicle.verbs.tasks.report import Gate, check_gates
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -51,7 +51,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def found(gates: list[str], **more: Any) -> dict[str, float | None]:
-    return {f"{one.gate.name}.{one.gate.figure}": one.found for one in results_of(evaluate(GOLD, SAID), gates, **more)}
+    return {f"{one.gate.name}.{one.gate.figure}": one.found for one in check_gates(evaluate(GOLD, SAID), gates, **more)}
 
 
 def test_the_figures_of_types_averages_and_vocabularies() -> None:
@@ -70,7 +70,7 @@ def test_the_figures_of_types_averages_and_vocabularies() -> None:
 
 
 def test_an_undefined_score_meets_no_gate() -> None:
-    (one,) = results_of(evaluate(GOLD, SAID), ["OMIM.precision=0"])
+    (one,) = check_gates(evaluate(GOLD, SAID), ["OMIM.precision=0"])
     assert (one.found, one.met) == (None, False)
 
 
@@ -151,7 +151,7 @@ def test_gates_that_say_nothing_are_refused(refused: Refused, files: tuple[Path,
 def test_a_name_of_both_a_type_and_a_vocabulary_is_refused() -> None:
     both = [document("asthma", ("asthma", "MESH", "MESH:D1"))]
     with pytest.raises(UsageError, match="both a type and a vocabulary"):
-        results_of(evaluate(both, both), ["MESH.f1=1"])
+        check_gates(evaluate(both, both), ["MESH.f1=1"])
 
 
 @given(st.integers(1, 400), st.data())
@@ -162,7 +162,7 @@ def test_a_score_meets_the_gate_of_its_own_percentage(whole: int, data: st.DataO
     gold = [Document(id="a", text="x" * whole, mentions=mentions)]
     said = [Document(id="a", text="x" * whole, mentions=mentions[:part])]
     hundred_times = 100 * part
-    (one,) = results_of(evaluate(gold, said), [f"T.recall={hundred_times // whole}"])
+    (one,) = check_gates(evaluate(gold, said), [f"T.recall={hundred_times // whole}"])
     assert one.met
     if hundred_times % whole == 0:
         assert one.found == Gate.of(f"T.recall={hundred_times // whole}").least

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.packs import REAL_PARTS, build_small
 
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 Cli = Callable[..., Any]
 
@@ -17,8 +17,12 @@ Cli = Callable[..., Any]
 def test_pairs_are_listed_with_what_says_them(tmp_path: Path, cli: Cli) -> None:
     names = (Name("asthma", "label"),)
     records = [
-        ConceptRecord(curie="DOID:1", type="Disease", names=names, references=(Cross("MESH:1", "skos:exactMatch"),)),
-        ConceptRecord(curie="DOID:2", type="Disease", names=(Name("rash", "label"),), references=(Cross("MESH:1"),)),
+        ConceptRecord(
+            curie="DOID:1", type="Disease", names=names, references=(CrossReference("MESH:1", "skos:exactMatch"),)
+        ),
+        ConceptRecord(
+            curie="DOID:2", type="Disease", names=(Name("rash", "label"),), references=(CrossReference("MESH:1"),)
+        ),
         ConceptRecord(curie="MESH:1", type="Disease", names=names),
     ]
     build_small(tmp_path / "pack", {"one": records}, parts=REAL_PARTS)

@@ -14,7 +14,7 @@ from fascicle.core.document import Document
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.recogniser import Recipe
@@ -176,7 +176,7 @@ def test_a_pack_as_an_input(
     manifest = read_manifest(best)
     tokenizer = PieceTokenizer.from_file(best / "tokenizer.json", pad=manifest.tokenizer.pad)
     document = Document(id="d", text="Headache and fevers")  # in no form of the table
-    read = reader_of(best, manifest)([document], tokenizer, reading=manifest.reading, level="word")
+    read = make_reader(best, manifest)([document], tokenizer, reading=manifest.reading, level="word")
     looked_up = read.pieces[0].inputs
     assert looked_up
     assert looked_up.matches.tolist() == [[0, 8, 1], [13, 19, 1]]
@@ -192,7 +192,7 @@ def test_a_pack_that_is_too_large_and_a_folder_that_is_none(
 ) -> None:
     with pytest.raises(RecipeError, match="term pack"):
         read_inputs(tiny_recipe(inputs={"dictionaries": [str(tmp_path)]}))
-    monkeypatch.setattr(inputs_of_recipe, "MOST_CARRIED", 100)
+    monkeypatch.setattr(inputs_of_recipe, "_MOST_CARRIED", 100)
     with pytest.raises(RecipeError, match="fewer names"):
         read_inputs(tiny_recipe(inputs={"dictionaries": [str(pack)]}))
 

@@ -21,16 +21,16 @@ import pytest
 import fascicle.verbs.tasks.label as task
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.part import part_of
+from fascicle.core.files.part import part_paths
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import OutputError
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.files import read
 from fascicle.formats.weak_labels import ERROR, End, read_entries, read_header, read_labels
 from fascicle.loading import load
-from fascicle.text.annotator import TagSpace, placed
-from fascicle.verbs.corpus_check import CheckRequest, examined
-from fascicle.verbs.label import facts_of
+from fascicle.text.annotator import TagSpace, map_to_words
+from fascicle.verbs.corpus_check import CheckRequest, run_checks
+from fascicle.verbs.label import read_label_facts
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
@@ -70,7 +70,7 @@ def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: 
     assert header.options["texts"] == str(corpus)
     mentions = 0
     for one, tagged in zip(read_labels(out, documents), predictor.tag(documents), strict=True):
-        own = placed(tagged.patch.add, tagged.words, types=header.types)
+        own = map_to_words(tagged.patch.add, tagged.words, types=header.types)
         mentions += len(own.spans)
         shape = {"words": len(one.words), "types": len(header.types)}
         np.testing.assert_array_equal(one.tags, own.tags(SCHEMES[header.scheme], **shape))
@@ -78,7 +78,7 @@ def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: 
         # batches differ between the two, and with them the last bits of a probability
         np.testing.assert_allclose(one.probabilities, np.where(kept, tagged.probabilities, 0), atol=ERROR + 1e-4)
     assert mentions > 100
-    facts = facts_of(out)
+    facts = read_label_facts(out)
     assert (facts.end.documents, sum(facts.end.mentions.values())) == (60, mentions)
     content = gzip.decompress(out.read_bytes()).decode()
     assert "cancer" not in content
@@ -156,7 +156,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
     arguments = ("label", of, raw, "--against", protected, "-o")
     result = cli(*arguments, whole)
     assert result.code == 0, result.err
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     for entries in (2, 5):
         process, until = slow(*arguments, out, "--resume"), time.monotonic() + 60
         while not (journal.exists() and journal.read_bytes().count(b"\n") > entries):
@@ -180,7 +180,7 @@ def test_other_options_do_not_go_on(cli: Cli, refused: Refused, names: Path, tmp
     raw = written(tmp_path / "many.jsonl", texts(400))
     out = tmp_path / "out"
     process = slow("label", names, raw, "-o", out)
-    while not part_of(out)[1].exists() or part_of(out)[1].read_bytes().count(b"\n") < 3:
+    while not part_paths(out)[1].exists() or part_paths(out)[1].read_bytes().count(b"\n") < 3:
         assert process.poll() is None
         time.sleep(0.002)
     process.kill()
@@ -222,14 +222,14 @@ def test_an_exclusion_list_is_honoured(cli: Cli, names: Path, tmp_path: Path) ->
     corpus = written(tmp_path / "raw.jsonl", raw)
     test = written(tmp_path / "test.jsonl", [Document(id="t", text=raw[3].text)])
     request = CheckRequest(parts=(("test", str(test)),), against=(str(corpus),))
-    rows = examined(request)[0].exclusions
+    rows = run_checks(request)[0].exclusions
     assert [row.document for row in rows] == ["d3"]
     write_exclusions(tmp_path / "list.tsv", rows)
     out = tmp_path / "x.labels"
     result = cli("label", names, corpus, "--exclude", tmp_path / "list.tsv", "-o", out)
     assert result.code == 0
     assert [one.document.id for one in read_labels(out, raw)] == ["d0", "d1", "d2", "d4"]
-    assert facts_of(out).end.left_out == {"excluded": 1}
+    assert read_label_facts(out).end.left_out == {"excluded": 1}
     other = written(tmp_path / "other.jsonl", texts(9)[5:])
     assert "names none" in cli("label", names, other, "--exclude", tmp_path / "list.tsv", "-o", tmp_path / "y").err
 

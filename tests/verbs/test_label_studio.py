@@ -234,7 +234,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Program:
     def connected(url: str) -> Iterator[Program]:
         yield found
 
-    monkeypatch.setattr(label_studio, "connected", connected)
+    monkeypatch.setattr(label_studio, "connect_label_studio", connected)
     return found
 
 

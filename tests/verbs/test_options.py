@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fascicle.verbs.options import ROLES, Overwrite, called, first_given, option, positive, reads, writes
+from fascicle.verbs.options import ROLES, Overwrite, call, first_given, option, positive, reads, writes
 from fascicle.verbs.parsing import Parser, add_options, parse
 
 
@@ -85,7 +85,7 @@ def test_places_keep_their_roles(parser: Parser) -> None:
 @pytest.mark.parametrize(("most", "expected"), [(None, 7), (1, 1)])
 def test_what_was_not_given_is_left_to_the_default(most: int | None, expected: int) -> None:
     args = argparse.Namespace(files=["a"], most=most, overwrite=True, unknown=1, rest=2)
-    found: Any = called(Request, args, rest=None)
+    found: Any = call(Request, args, rest=None)
     assert found == Request(files=("a",), most=expected, overwrite=True, rest=None)
 
 

@@ -15,7 +15,7 @@ from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS
 from fascicle.formats import write as write_documents
 from fascicle.formats.distributions import Entry, Header, write
 from fascicle.formats.distributions import read as read_distributions
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.runtime.places import shipped_models
 from fascicle.verbs.plot import KINDS
@@ -168,7 +168,7 @@ def evaluated(cli: Cli, tmp_path: Path) -> Evaluated:
             ]
             paths.append(tmp_path / f"{name}.jsonl")
             found = [Document(id=one.id, text=text, mentions=tuple(said)) for one in gold]
-            write_predictions(paths[-1], map(prediction_of, found), overwrite=True)
+            write_predictions(paths[-1], map(make_prediction, found), overwrite=True)
         report = tmp_path / "report.json"
         result = cli("evaluate", tmp_path / "gold.fascicle.jsonl", *paths, "--report", report, "--overwrite")
         assert result.code == 0, result.err

@@ -124,7 +124,7 @@ IMPATIENT = """
 import sys
 from fascicle.cli import main
 from fascicle.core.files import pipes
-pipes.opened.__kwdefaults__["patience"] /= 10
+pipes.open_file.__kwdefaults__["patience"] /= 10
 sys.exit(main(sys.argv[1:]))
 """
 

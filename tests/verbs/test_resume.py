@@ -19,7 +19,7 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.folder_run import JOURNAL
-from fascicle.core.files.part import part_of
+from fascicle.core.files.part import part_paths
 
 WORDS = ("patient", "with", "lung cancer", "had", "fever", "and", "pain", "after", "aspirin", "for", "heart failure")
 FORMATS = ("jsonl", "records", "pubtator", "bioc", "conll", "tsv", "csv", "predictions")
@@ -105,7 +105,7 @@ def test_one_file_after_kills(cli: Cli, names: Path, corpus: Path, tmp_path: Pat
     whole, out = tmp_path / "whole", tmp_path / "out"
     arguments = ("annotate", corpus, "--model", names, "--format", name, "-o")
     expected = cli(*arguments, whole)
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     for share in (0.2, 0.6):
         enough = share * size(whole)
         killed_when(lambda: size(part) > enough and size(journal) > 1000, *arguments, out, "--resume")  # noqa: B023
@@ -136,7 +136,7 @@ def test_a_run_that_is_killed_at_any_moment(cli: Cli, names: Path, corpus: Path,
 def test_an_entry_that_was_cut_off(cli: Cli, names: Path, corpus: Path, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     cli("annotate", corpus, "--model", names, "-o", whole)
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     killed_when(lambda: size(journal) > 5000, "annotate", corpus, "--model", names, "-o", out)
     journal.write_bytes(journal.read_bytes()[:-7])
     part.write_bytes(part.read_bytes() + b'{"half a rec')
@@ -149,7 +149,7 @@ def test_what_has_changed_is_not_gone_on_with(
 ) -> None:
     out = tmp_path / "out.jsonl"
     arguments = ("annotate", corpus, "--model", names, "-o", out)
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     killed_when(lambda: size(journal) > 5000, *arguments)
     before = part.read_bytes(), journal.read_bytes()
     assert "model" in refused(*arguments, "--resume", "--only", "Disease")
@@ -171,13 +171,13 @@ def test_what_has_changed_is_not_gone_on_with(
 
 def test_a_file_that_only_has_the_name_of_a_part_stays(refused: Refused, names: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    for own in part_of(out):
+    for own in part_paths(out):
         own.write_text("mine", encoding="utf-8")
         assert own.name in refused("annotate", "--text", "fever", "--model", names, "-o", out)
         assert own.read_text(encoding="utf-8") == "mine"
         assert not out.exists()
         own.unlink()
-    (part,) = part_of(out)[:1]
+    (part,) = part_paths(out)[:1]
     part.write_text("fever", encoding="utf-8")
     assert part.name in refused(
         "annotate", part, "--input-format", "plain", "--model", names, "-o", out, "--overwrite", "--format", "jsonl"
@@ -189,7 +189,7 @@ def test_two_runs_at_once_to_one_file(refused: Refused, names: Path, corpus: Pat
     out = tmp_path / "out.jsonl"
     arguments = ("annotate", corpus, "--model", names, "-o", out)
     process = start(*arguments)
-    while size(part_of(out)[0]) == 0:
+    while size(part_paths(out)[0]) == 0:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.002)
     assert "another run" in refused(*arguments)
@@ -269,14 +269,14 @@ def test_an_end_in_the_middle_keeps_what_is_done(
 ) -> None:
     out = tmp_path / "out.jsonl"
     process = start("annotate", corpus, "--model", names, "-o", out, wait_at="d300")
-    while size(part_of(out)[1]) < 5000:
+    while size(part_paths(out)[1]) < 5000:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.002)
     os.kill(process.pid, sent)
     said = process.communicate()[1]
     assert process.returncode == code
     assert "--resume" in said
-    done = msgspec.json.decode(part_of(out)[1].read_bytes().splitlines()[-1])["documents"]
+    done = msgspec.json.decode(part_paths(out)[1].read_bytes().splitlines()[-1])["documents"]
     result = cli("annotate", corpus, "--model", names, "-o", out, "--resume")
     assert result.code == 0
     assert f"going on after {done} documents" in result.err

@@ -15,9 +15,9 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.files.folder_run import JOURNAL, FolderRun, OutputFiles
-from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.files.part import PartFile, part_paths
 from fascicle.errors import OutputError
-from fascicle.formats.sources import state_of
+from fascicle.formats.sources import input_state
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -57,7 +57,7 @@ def interrupted(out: Path, *, lines: int = 3) -> None:
 def interrupted_folder(out: Path, inputs: list[Path]) -> None:
     """A folder of which an interrupted run has made the first two files."""
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    run = FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=state_of)
+    run = FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=input_state)
     with contextlib.suppress(StoppedError), run:
         for name in list(files)[:2]:
             with run.opened(name, lambda: {"account": {}}) as stream:
@@ -94,7 +94,7 @@ DAMAGES = [
 def test_a_damaged_journal_of_a_file_is_named(tmp_path: Path, damage: bytes) -> None:
     out = tmp_path / "out.jsonl"
     interrupted(out)
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     whole = journal.read_bytes().splitlines(keepends=True)
     for content in (b"".join([*whole, damage]), b"".join([*whole[:2], damage, *whole[2:]])):
         journal.write_bytes(content)
@@ -110,7 +110,7 @@ def test_a_damaged_journal_of_a_file_is_named(tmp_path: Path, damage: bytes) -> 
 def test_every_changed_byte_of_a_journal_is_noticed(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     interrupted(out, lines=2)
-    part, journal = part_of(out)
+    part, journal = part_paths(out)
     whole, kept = journal.read_bytes(), part.read_bytes()
     begin = whole.index(b"\n") + 1
     for place in range(begin, len(whole) - 1):
@@ -127,7 +127,7 @@ def test_a_damaged_journal_of_a_folder_is_named(tmp_path: Path, inputs: list[Pat
     (out / JOURNAL).write_bytes((out / JOURNAL).read_bytes().replace(b"t1.jsonl", b"t9.jsonl"))
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     with pytest.raises(OutputError, match=JOURNAL):
-        FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=state_of)
+        FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
 
 
@@ -140,12 +140,12 @@ def test_a_file_that_the_user_edited_is_not_made_again(tmp_path: Path, inputs: l
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
     with pytest.raises(OutputError, match=edited.name):
         FolderRun(
-            OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=state_of
+            OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=input_state
         )
     assert edited.read_bytes().endswith(b"by hand\n")
     edited.unlink()
     with FolderRun(
-        OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=state_of
+        OutputFiles(folder=out, of=files, resume=True, overwrite=overwrite), made_by=MADE_BY, state_of=input_state
     ) as run:
         assert list(run.done) == [str(inputs[1])]
 
@@ -155,7 +155,7 @@ def test_an_unchanged_file_of_a_changed_input_is_made_again(tmp_path: Path, inpu
     interrupted_folder(out, inputs)
     inputs[0].write_text("more aspirin", encoding="utf-8")
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    with FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=state_of) as run:
+    with FolderRun(OutputFiles(folder=out, of=files, resume=True), made_by=MADE_BY, state_of=input_state) as run:
         assert list(run.done) == [str(inputs[1])]
         for file in (inputs[0], *inputs[2:]):
             with run.opened(str(file), lambda: {"account": {}}) as stream:
@@ -167,11 +167,11 @@ def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Pat
     """The record of a folder may know of a new file while the earlier one, also ours, still has the name."""
     out = tmp_path / "out"
     files = {str(file): out / f"{file.stem}.jsonl" for file in inputs}
-    with FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=state_of) as run:
+    with FolderRun(OutputFiles(folder=out, of=files), made_by=MADE_BY, state_of=input_state) as run:
         for name in files:
             with run.opened(name, lambda: {"account": {}}) as stream:
                 stream.write(b"first\n")
-    run = FolderRun(OutputFiles(folder=out, of=files, overwrite=True), made_by=MADE_BY, state_of=state_of)
+    run = FolderRun(OutputFiles(folder=out, of=files, overwrite=True), made_by=MADE_BY, state_of=input_state)
     with contextlib.suppress(StoppedError), run:
         with run.opened(str(inputs[0]), lambda: {"account": {}}) as stream:
             stream.write(b"second run\n")
@@ -179,7 +179,7 @@ def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Pat
         raise StoppedError
     (out / "t0.jsonl").write_bytes(b"first\n")  # as it was before the name was taken
     with FolderRun(
-        OutputFiles(folder=out, of=files, overwrite=True, resume=True), made_by=MADE_BY, state_of=state_of
+        OutputFiles(folder=out, of=files, overwrite=True, resume=True), made_by=MADE_BY, state_of=input_state
     ) as run:
         assert not run.done
 
@@ -187,7 +187,7 @@ def test_a_kill_between_the_record_and_the_name(tmp_path: Path, inputs: list[Pat
 @pytest.mark.parametrize("which", [0, 1])
 def test_links_and_pipes_of_the_names_of_a_part(tmp_path: Path, which: int) -> None:
     out = tmp_path / "out.jsonl"
-    place = part_of(out)[which]
+    place = part_paths(out)[which]
     place.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OutputError, match=place.name):
         PartFile(out, made_by=MADE_BY)
@@ -205,7 +205,7 @@ def test_the_part_of_a_private_file_is_private(tmp_path: Path) -> None:
     part = PartFile(out, made_by=MADE_BY, overwrite=True, every=0.0)
     with part.opened(out, overwrite=True) as stream:
         stream.write(b"secret\n")
-        assert stat.S_IMODE(part_of(out)[0].stat().st_mode) == 0o600
+        assert stat.S_IMODE(part_paths(out)[0].stat().st_mode) == 0o600
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
 
 

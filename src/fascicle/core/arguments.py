@@ -30,11 +30,11 @@ _WORDS: Final[Mapping[Any, str]] = types.MappingProxyType(
     {bool: "True or False", int: "an int", float: "a number", str: "a str", os.PathLike: "a path", type(None): "None"}
 )
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-P = ParamSpec("P")
-R = TypeVar("R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def validate_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorates a function: arguments that do not fit its annotations are refused before it runs.
 
     Items of lists are checked, and fields of frozen dataclasses, which are the requests and settings of this package. A
@@ -51,7 +51,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     signature = inspect.signature(function)
 
     @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         hints = _hints(function)
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             _check(value, hints[name], name)
@@ -60,7 +60,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
+def collect_paths(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str, ...]:
     """Returns the paths in a list or stream.
 
     Args:
@@ -75,9 +75,9 @@ def paths_in(given: Iterable[str | os.PathLike[str]], *, name: str) -> tuple[str
     return tuple(os.fspath(path) for path in paths)
 
 
-def listed(given: Paths, *, name: str = "files") -> tuple[str, ...]:
+def to_path_list(given: Paths, *, name: str = "files") -> tuple[str, ...]:
     """Returns the paths of an argument that may be one path or several; ``name`` is that of the argument."""
-    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else paths_in(given, name=name)
+    return (os.fspath(given),) if isinstance(given, str | os.PathLike) else collect_paths(given, name=name)
 
 
 def check_argument(value: object, allowed: type | tuple[type, ...], *, name: str, means: str) -> None:
@@ -102,7 +102,7 @@ def check_optional(value: object, allowed: type | tuple[type, ...], *, name: str
         check_argument(value, allowed, name=name, means=f"{means}, or None")
 
 
-def checked_documents(documents: Iterable[Any], *, name: str = "documents") -> Iterator[Document]:
+def validate_documents(documents: Iterable[Any], *, name: str = "documents") -> Iterator[Document]:
     """Yields documents; refuses an argument that is no collection at once, and other items as they are read.
 
     Args:
@@ -262,7 +262,7 @@ def _shown(value: object) -> str:
 
 
 @contextmanager
-def at_most(seconds: float, error: Exception) -> Iterator[None]:
+def time_limit(seconds: float, error: Exception) -> Iterator[None]:
     """Raises an error inside the block when it has used some seconds of processor time.
 
     The limit works only in the main thread of a process, and on systems with signals; elsewhere there is none. There is

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Number = TypeVar("Number", bound=np.number)
+_Number = TypeVar("_Number", bound=np.number)
 
 Ints = NDArray[np.int64]
 Ints32 = NDArray[np.int32]
@@ -16,7 +16,7 @@ Floats32 = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 
 
-def different(values: NDArray[Number]) -> NDArray[Number]:
+def unique_values(values: NDArray[_Number]) -> NDArray[_Number]:
     """Returns the distinct values in rising order, as ``np.unique`` does, without its slow import of ``numpy.ma``.
 
     Args:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import msgspec
 
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Relation, Section
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Fragments, Span
 from fascicle.errors import BROKEN, FormatError
 
-SCHEMA = 2
+_SCHEMA = 2
 _WITH_RELATIONS = 3  # other documents stay readable for earlier releases
 _READ = (1, 2, 3)  # the fields added later have defaults, so one decoder reads all
 
@@ -57,7 +57,7 @@ class GivenDocument(DocumentRecord, kw_only=True, omit_defaults=True, forbid_unk
     """A document as other programs send it: only the text is required."""
 
     id: str = ""
-    fascicle: int = SCHEMA
+    fascicle: int = _SCHEMA
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -74,7 +74,7 @@ def encode(document: Document) -> bytes:
         for m in document.mentions
     ]
     parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
-    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_WITH_RELATIONS if document.relations else SCHEMA))
+    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_WITH_RELATIONS if document.relations else _SCHEMA))
 
 
 def decode(line: bytes | str) -> Document:
@@ -93,7 +93,7 @@ def decode(line: bytes | str) -> Document:
     except (msgspec.MsgspecError, ValueError) as error:
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
             _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
-        raise FormatError(f"not a Fascicle document of schema {SCHEMA}: {error}") from None
+        raise FormatError(f"not a Fascicle document of schema {_SCHEMA}: {error}") from None
 
 
 def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
@@ -141,10 +141,10 @@ def _document(record: DocumentRecord) -> Document:
     parts = {**msgspec.structs.asdict(record), "mentions": tuple(mentions)}
     del parts["fascicle"]
     document = Document(**parts)
-    return held_against(document, mentions, texts=[mention.text for mention in record.mentions])
+    return note_text_differences(document, mentions, texts=[mention.text for mention in record.mentions])
 
 
-def held_against(document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]) -> Document:
+def note_text_differences(document: Document, mentions: Sequence[Mention], *, texts: Sequence[str | None]) -> Document:
     """Returns the document with an event for each mention whose text in the source differs from that at its offsets.
 
     Args:
@@ -168,4 +168,4 @@ def _agrees(mention: Mention, expected: str, text: str) -> bool:
 
 def _mismatch(mention: Mention) -> Event:
     message = f"a mention of type {mention.type!r} has other text at its offsets than its source says; offsets kept"
-    return event_of("text-mismatch", step="native", message=message, span=(mention.start, mention.end))
+    return make_event("text-mismatch", step="native", message=message, span=(mention.start, mention.end))

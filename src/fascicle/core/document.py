@@ -19,7 +19,7 @@ from fascicle.core.mention import Link as Link
 from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
 from fascicle.core.mention import Relation as Relation
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 
 LINKED: Final = "linked"  # code of the event that names the origin of links
@@ -203,9 +203,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _repr_html_(self) -> str:
         """Returns HTML for notebooks: the text with its mentions marked."""
-        from fascicle.core.marks import html_of  # late: most programs show no page
+        from fascicle.core.marks import html_fragment  # late: most programs show no page
 
-        return html_of(self.text, self.mentions, self.origins)
+        return html_fragment(self.text, self.mentions, self.origins)
 
     def _check_parts(self, parts: Container[str]) -> None:
         if "text" in parts and not self.text.isascii():
@@ -217,7 +217,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             check_ranges(self.words, length=length, name="word")
         for name, span in self._other_ranges(parts):
             if not 0 <= span[0] <= span[1] <= length:
-                raise ValueError(f"{name} {span} is not allowed in a text of {counted(length, 'character')}")
+                raise ValueError(f"{name} {span} is not allowed in a text of {plural(length, 'character')}")
         self._check_mentions(parts, length)
 
     def _check_mentions(self, parts: Container[str], length: int) -> None:
@@ -226,10 +226,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for mention in chain(mentions, (mention for change in changes for mention, _ in change.taken)):
             if mention.spans[-1][1] > length:
                 raise ValueError(
-                    f"document {self.id!r} has {counted(length, 'character')}, but a mention of type {mention.type!r} "
+                    f"document {self.id!r} has {plural(length, 'character')}, but a mention of type {mention.type!r} "
                     f"ends at {mention.end}; offsets are code points into the text"
                 )
-        ordered = canonical(mentions)
+        ordered = in_order(mentions)
         if "mentions" in parts and ordered != self.mentions:
             msgspec.structs.force_setattr(self, "mentions", ordered)
 
@@ -256,7 +256,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                     if instead is not None:
                         before.pop(instead, None)
                 before |= {mention.key: mention for mention, _ in change.taken}
-            found = canonical(before.values())
+            found = in_order(before.values())
         return tuple(m for m in found if m.source == source)
 
     def is_in(self, mention: Mention, sections: Iterable[str]) -> bool:
@@ -283,7 +283,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.having(events=self.events + events)
 
 
-def canonical(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Sorts mentions: by start, longer before shorter, then type, spans and source.
 
     Raises:
@@ -342,7 +342,7 @@ def _refuse_surrogates(identifier: str, text: str) -> None:
 STEP: Final = "linker"
 
 
-def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str) -> Event:
+def link_event(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str) -> Event:
     """Returns the event of a document that received links.
 
     Args:
@@ -350,16 +350,16 @@ def linked_by(pack: str, vocabularies: Iterable[tuple[str, str]], *, step: str) 
         vocabularies: prefix and date of each vocabulary of the pack; the date is empty if its source gave none.
         step: name of the step that added the links.
     """
-    return Event(step=step, kind="note", code=LINKED, message=f"links are of {dated(pack, vocabularies)}")
+    return Event(step=step, kind="note", code=LINKED, message=f"links are of {name_with_dates(pack, vocabularies)}")
 
 
-def dated(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
-    """Returns the name of a pack with the date of each vocabulary; see `linked_by`."""
+def name_with_dates(pack: str, vocabularies: Iterable[tuple[str, str]]) -> str:
+    """Returns the name of a pack with the date of each vocabulary; see `link_event`."""
     told = ", ".join(f"{prefix} ({date or 'no date'})" for prefix, date in sorted(set(vocabularies)))
     return f"{pack}: {told}"
 
 
-def merged(origins: Iterable[str]) -> tuple[str, ...]:
+def merge_origins(origins: Iterable[str]) -> tuple[str, ...]:
     """Merges the origins of links of several documents (`Document.origins`): one sentence for each pack."""
     found: dict[str, set[str]] = {}
     for origin in origins:
@@ -368,10 +368,10 @@ def merged(origins: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{pack}: {', '.join(sorted(told))}" for pack, told in found.items())
 
 
-Given = str | tuple[str, str] | Document
+TextInput = str | tuple[str, str] | Document
 
 
-def document_of(given: Given, number: int) -> Document:
+def to_document(given: TextInput, number: int) -> Document:
     """Returns a document made from a text, from a pair of an id and a text, or from an object of another tool.
 
     Raises:

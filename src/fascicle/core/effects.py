@@ -1,6 +1,6 @@
 """Table of the codes of losses and repairs, with the effect of each on the documents.
 
-Code that leaves something out of a document, or changes it by a rule, reports it in an event made by `event_of`. That
+Code that leaves something out of a document, or changes it by a rule, reports it in an event made by `make_event`. That
 function accepts only the codes of this table, so every loss and repair has a known effect. An event with another code
 (from a file or a plug-in) counts as one that may change the meaning: it is never silent.
 """
@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 from fascicle.core.document import Event
 from fascicle.core.mention import Span
 
-Kind = Literal["loss", "repair"]
+_Kind = Literal["loss", "repair"]
 _Effect = Literal["harmless", "incomplete", "meaning"]
 HARMLESS: Final = "harmless"
 _INCOMPLETE: Final = "incomplete"
@@ -31,7 +31,7 @@ class Code(NamedTuple):
             the text, words that moved, mentions or records that were left out.
     """
 
-    kind: Kind
+    kind: _Kind
     effect: _Effect
 
 
@@ -58,7 +58,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
 )
 
 
-def event_of(code: str, *, step: str, message: str, span: Span | None = None) -> Event:
+def make_event(code: str, *, step: str, message: str, span: Span | None = None) -> Event:
     """Returns the event of a loss or a repair.
 
     Args:
@@ -73,7 +73,7 @@ def event_of(code: str, *, step: str, message: str, span: Span | None = None) ->
     return Event(step=step, kind=CODES[code].kind, code=code, message=message, span=span)
 
 
-def effect_of(kind: str, code: str) -> _Effect:
+def find_effect(kind: str, code: str) -> _Effect:
     """Returns the effect of events of a kind and a code, whatever their origin."""
     known = CODES.get(code)
     if known is not None and known.kind == kind:
@@ -83,4 +83,4 @@ def effect_of(kind: str, code: str) -> _Effect:
 
 def is_silent(kind: str, code: str) -> bool:
     """True if events are only counted, and shown only on request."""
-    return effect_of(kind, code) == HARMLESS
+    return find_effect(kind, code) == HARMLESS

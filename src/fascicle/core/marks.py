@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from fascicle.core.mention import Fragments, Mention, Span, identifier_of
-from fascicle.core.wording import counted
+from fascicle.core.mention import Fragments, Mention, Span, display_identifier
+from fascicle.core.wording import plural
 
 # Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction of the text around.
 FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -31,17 +31,17 @@ class Html(str):
     __slots__ = ()
 
 
-def harmless(value: str) -> str:
+def escape_controls(value: str) -> str:
     """Replaces characters that a page or terminal cannot or must not show by their codes."""
     return FORBIDDEN.sub(_code, _TURNING.sub(_code, value))
 
 
-def text(value: str) -> Html:
+def escape(value: str) -> Html:
     """Escapes text from users or files for HTML."""
-    return Html(html.escape(harmless(value)))
+    return Html(html.escape(escape_controls(value)))
 
 
-def faithful(value: str) -> Html:
+def escape_exactly(value: str) -> Html:
     """Escapes text for HTML so that a browser returns each of its characters at its position.
 
     A character that HTML cannot hold is shown as another single character: the picture of a control character (``␀``),
@@ -74,24 +74,24 @@ def tag(name: str, /, *children: str, **attributes: str | bool | int) -> Html:
         if value is True:
             parts.append(shown)
         elif value is not False:
-            parts.append(f'{shown}="{text(str(value))}"')
+            parts.append(f'{shown}="{escape(str(value))}"')
     opened = f"<{' '.join(parts)}>"
     return Html(opened if name in _VOID else f"{opened}{join(*children)}</{name}>")
 
 
 def join(*children: str, by: str = "") -> Html:
     """Joins children; those that are no `Html` are escaped."""
-    return Html(by.join(child if isinstance(child, Html) else text(child) for child in children))
+    return Html(by.join(child if isinstance(child, Html) else escape(child) for child in children))
 
 
-def short(value: str) -> str:
+def shorten_name(value: str) -> str:
     """Shortens a name to at most 160 characters."""
     return value if len(value) <= _LONGEST else f"{value[: _LONGEST - 1]}…"
 
 
-def user(value: str) -> Html:
+def isolated_name(value: str) -> Html:
     """Returns a word or name as an element of isolated text direction; a shortened one has its full form as title."""
-    shown = short(value)
+    shown = shorten_name(value)
     return tag("bdi", shown) if shown == value else tag("bdi", shown, title=value)
 
 
@@ -137,7 +137,7 @@ class _Placed:
         return self.spans[0][0], self.spans[-1][1]
 
 
-def marked(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = text) -> Html:
+def mark_mentions(shown: str, marks: Sequence[Mark], *, written: Callable[[str], Html] = escape) -> Html:
     """Returns HTML of a text with its mentions marked.
 
     A mention has a line below its words; the line of a nested mention is nearer to the text. The fragments of a
@@ -219,8 +219,8 @@ def _tag(one: _Placed, end: int) -> Html:
     if one.number:
         at = next(i for i, span in enumerate(mark.spans, start=1) if span[1] >= end)
         part = f" #{one.number}, part {at} of {len(mark.spans)}"
-    linked = join(" ", tag("span", user(mark.identifier), class_="id")) if mark.identifier else ""
-    told = join(user(mark.type), linked, part, sign)
+    linked = join(" ", tag("span", isolated_name(mark.identifier), class_="id")) if mark.identifier else ""
+    told = join(isolated_name(mark.type), linked, part, sign)
     classes = " ".join(filter(None, ("tag", mark.focus, mark.colour)))
     return tag("span", told, class_=classes, title=mark.name or False)
 
@@ -229,38 +229,38 @@ _SHADES: Final = 12  # classes t0, t1, ... of the style sheet
 _SEED: Final = b"929"  # the first seed with which common combinations of types have different colours
 
 
-def colour_of(kind: str) -> str:
+def colour_class(kind: str) -> str:
     """Returns the style sheet class of a type: the same in every document; some types share one."""
     return f"t{crc32(_SEED + kind.encode(errors='replace')) % _SHADES}"
 
 
-def html_of(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
+def html_fragment(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> str:
     """Returns a text with its mentions as a fragment of HTML that includes its style and needs no script.
 
     The text in it is the given one, character by character, except characters that HTML cannot hold (see
-    `fascicle.core.marks.faithful`), with the type of each mention after its words. A table that opens on request lists
+    `fascicle.core.marks.escape_exactly`), with the type of each mention after its words. A table that opens on request lists
     the mentions with their offsets, scores, sources, links and attributes; the origins of the links are listed below
     it.
     """
-    return tag("style", style()) + tag("div", shown(text, mentions, origins), class_="fascicle")
+    return tag("style", read_style_sheet()) + tag("div", view_html(text, mentions, origins), class_="fascicle")
 
 
 @cache
-def style() -> Html:
+def read_style_sheet() -> Html:
     """Reads the style sheet of `shown`, for content of an element of the class ``fascicle``."""
     return Html(resources.files("fascicle.core").joinpath("annotated.css").read_text(encoding="utf-8"))
 
 
-def shown(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
+def view_html(text: str, mentions: Sequence[Mention], origins: Iterable[str] = ()) -> Html:
     """Returns HTML of a marked text, the table of its mentions, and the origins of their links, without a style."""
     if not text:
         return tag("p", "The text is empty.", class_="none")
     marks = [
-        Mark(spans=m.spans, type=m.type, colour=colour_of(m.type), identifier=_identifier(m), name=_name(m))
+        Mark(spans=m.spans, type=m.type, colour=colour_class(m.type), identifier=_identifier(m), name=_name(m))
         for m in mentions
     ]
     # The language is unknown; the direction is determined for each paragraph.
-    page = tag("div", marked(text, marks, written=faithful), lang="", dir="auto")
+    page = tag("div", mark_mentions(text, marks, written=escape_exactly), lang="", dir="auto")
     below = (tag("p", _isolated(origin), class_="origin") for origin in origins)
     return join(page, _table(text, mentions), *below) if mentions else page
 
@@ -274,15 +274,15 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # So that a table wider than the screen can be scrolled by keyboard.
     place = tag("div", table, class_="wide", tabindex="0", role="region", aria_label="mentions")
-    return tag("details", tag("summary", counted(len(mentions), "mention")), place)
+    return tag("details", tag("summary", plural(len(mentions), "mention")), place)
 
 
 def _isolated(cell: str) -> Html:
-    return tag("bdi", faithful(cell)) if cell else Html("")
+    return tag("bdi", escape_exactly(cell)) if cell else Html("")
 
 
 def _identifier(mention: Mention) -> str:
-    return ", ".join(identifier_of(link) for link in mention.links if not link.nil)
+    return ", ".join(display_identifier(link) for link in mention.links if not link.nil)
 
 
 def _name(mention: Mention) -> str:
@@ -294,6 +294,6 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (
     ("Characters", lambda mention: ", ".join(f"{start}–{end}" for start, end in mention.spans)),
     ("Score", lambda mention: "" if mention.score is None else repr(mention.score)),
     ("Source", lambda mention: mention.source),
-    ("Links", lambda mention: ", ".join(f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links)),
+    ("Links", lambda mention: ", ".join(f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links)),
     ("Attributes", lambda mention: ", ".join(f"{name} = {value}" for name, value in mention.attributes)),
 )

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 
 Span = tuple[int, int]
 Fragments = tuple[Span, ...]
@@ -73,7 +73,7 @@ def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
     for start, end in ranges:
         if not previous <= start < end <= length:
             raise ValueError(
-                f"{name} ({start}, {end}) is not allowed in a text of {counted(length, 'character')}: "
+                f"{name} ({start}, {end}) is not allowed in a text of {plural(length, 'character')}: "
                 "ranges must be sorted, disjoint, not empty and inside the text"
             )
         previous = end
@@ -148,19 +148,19 @@ def is_curie(text: str) -> bool:
     return _CURIE.fullmatch(text) is not None
 
 
-def identifier_of(link: Link) -> str:
+def display_identifier(link: Link) -> str:
     """Returns the name of the entry of a link for display: its CURIE, or its ontology and identifier."""
     return link.curie or f"{link.ontology}{':' * bool(link.ontology)}{link.id}"
 
 
-def told(link: Link) -> str:
+def link_text(link: Link) -> str:
     """Returns the identifier of a link for files with a single field for it: a CURIE if possible, else its id."""
-    full = identifier_of(link)
+    full = display_identifier(link)
     return full if is_curie(full) else link.id
 
 
-def link_of(given: str, name: str = "") -> Link:
-    """Returns the link for an identifier that `told` wrote; a CURIE also names the ontology.
+def parse_link(given: str, name: str = "") -> Link:
+    """Returns the link for an identifier that `link_text` wrote; a CURIE also names the ontology.
 
     Args:
         given: a CURIE, or another identifier, such as an address (``http://...``).

@@ -10,7 +10,7 @@ import msgspec
 
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Change, Document, Event, Link, Mention, MentionKey, Patch, Relation, unique
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 
 _ONCE: Final = ("sentences", "words", "sections")  # parts that a patch sets only if the document lacks them
@@ -120,7 +120,7 @@ def _counts(change: Change) -> tuple[Event, ...]:
     replaced = sum(instead is not None for _, instead in change.taken)
     counts = {"dropped": len(change.taken) - replaced, "replaced": replaced}
     return tuple(
-        Event(step=change.step, kind="note", code=code, message=f"{code}: {counted(count, 'mention')}")
+        Event(step=change.step, kind="note", code=code, message=f"{code}: {plural(count, 'mention')}")
         for code, count in counts.items()
         if count
     )

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 
 OFTEN: Final = 0.5  # seconds between two progress lines on a terminal
 NOW_AND_THEN: Final = 30.0  # ... and in a log
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Progress:
@@ -64,7 +64,7 @@ class Progress:
 
     def _line(self, documents: int, reached: int, total: int | None, seconds: float) -> str:
         before, start = self._first or (0, 0)
-        parts = [counted(documents, "document")]
+        parts = [plural(documents, "document")]
         if seconds > 0 and documents > before:
             parts.append(f"{(documents - before) / seconds:,.1f}/s")
         if total and start < reached < total:
@@ -88,14 +88,14 @@ def progress(*, quiet: bool = False) -> Progress:
     return Progress(terminal=terminal, write=(lambda _: None) if quiet and terminal else write)
 
 
-def watched(documents: Iterable[T], *, of: int | None = None) -> Iterator[T]:
+def track(documents: Iterable[_T], *, of: int | None = None) -> Iterator[_T]:
     """Yields documents, and shows how many there were.
 
     Args:
         documents: passed on.
         of: how many there will be, if known.
     """
-    shown = shown_here()
+    shown = choose_progress()
     try:
         for count, document in enumerate(documents, start=1):
             yield document
@@ -104,7 +104,7 @@ def watched(documents: Iterable[T], *, of: int | None = None) -> Iterator[T]:
         shown.end()
 
 
-def shown_here() -> Progress:
+def choose_progress() -> Progress:
     """Returns the progress of a notebook, else that on standard error."""
     return _in_notebook() or progress()
 

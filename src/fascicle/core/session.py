@@ -79,7 +79,7 @@ def _check(sizes: Ints, max_tokens: int, max_area: int) -> None:
         raise ValueError(f"max_tokens and max_area must be at least 1, got {max_tokens} and {max_area}")
 
 
-CPU: Final = "cpu"
+_CPU: Final = "cpu"
 _ON_CPU: Final = "CPUExecutionProvider"
 _ON_GPU: Final = "CUDAExecutionProvider"
 
@@ -114,7 +114,7 @@ class OnnxSession:
         outputs: names of the outputs, in the order of the graph.
     """
 
-    def __init__(self, session: Any, *, path: Path, threads: int, device: str = CPU) -> None:
+    def __init__(self, session: Any, *, path: Path, threads: int, device: str = _CPU) -> None:
         """Wraps an open session; use :meth:`open`.
 
         Args:
@@ -130,8 +130,8 @@ class OnnxSession:
         self.path = path
         self.threads = threads
         self.device = device
-        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD) if device == CPU else _GPU_TOKENS
-        self.batch_area = _MAX_AREA if device == CPU else _GPU_AREA
+        self.batch_tokens = min(_MAX_TOKENS, threads * TOKENS_A_THREAD) if device == _CPU else _GPU_TOKENS
+        self.batch_area = _MAX_AREA if device == _CPU else _GPU_AREA
         self.inputs: tuple[str, ...] = tuple(item.name for item in session.get_inputs())
         self.outputs: tuple[str, ...] = tuple(item.name for item in session.get_outputs())
 
@@ -156,7 +156,7 @@ class OnnxSession:
         path = Path(path)
         if not path.is_file():
             raise ModelError(f"There is no model file at {path}: check the path, or export the model again.")
-        if device in (None, "auto", CPU):
+        if device in (None, "auto", _CPU):
             return cls(_opened(path, count), path=path, threads=count)
         return cls(_opened(path, 1, device=device), path=path, threads=1, device=device)
 
@@ -205,9 +205,9 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _opened(path: Path, threads: int, *, device: str = CPU) -> Any:
+def _opened(path: Path, threads: int, *, device: str = _CPU) -> Any:
     runtime = load_onnxruntime()
-    providers = [_ON_CPU] if device == CPU else [(_ON_GPU, {"device_id": _gpu(runtime, path, device)}), _ON_CPU]
+    providers = [_ON_CPU] if device == _CPU else [(_ON_GPU, {"device_id": _gpu(runtime, path, device)}), _ON_CPU]
     options, disabled = session_options(runtime, threads=threads)
     try:
         # Without its own fallback, which prints, and then computes elsewhere than it was told to.
@@ -216,10 +216,10 @@ def _opened(path: Path, threads: int, *, device: str = CPU) -> Any:
         )
     except Exception as error:  # its errors share no base class below Exception
         reason = str(error).strip().split("\n", 1)[0]
-        if device != CPU:
+        if device != _CPU:
             raise _unusable(path, device, reason) from error
         raise ModelError(f"{path} is not a usable ONNX model ({reason}): export it again.", file=str(path)) from error
-    if device != CPU and _ON_GPU not in session.get_providers():
+    if device != _CPU and _ON_GPU not in session.get_providers():
         raise _unusable(path, device, "ONNX Runtime finds no GPU, or no CUDA and cuDNN of the versions that it needs")
     return session
 
@@ -230,7 +230,7 @@ def check_device(device: str | None, *, of: str | Path) -> None:
     Raises:
         UsageError: see above.
     """
-    if device not in (None, "auto", CPU):
+    if device not in (None, "auto", _CPU):
         _gpu(load_onnxruntime(), of, device)
 
 
@@ -287,12 +287,12 @@ def session_options(runtime: Any, *, threads: int) -> tuple[Any, list[str]]:
 
 
 _ROUNDS = 2  # least number of batches for each thread, so that none waits long for the last batch
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def scored_batches(
-    scorer: Any, lengths: Sequence[int], *, score: Callable[[NDArray[np.intp]], T]
-) -> Iterator[tuple[NDArray[np.intp], T]]:
+def score_batches(
+    scorer: Any, lengths: Sequence[int], *, score: Callable[[NDArray[np.intp]], _T]
+) -> Iterator[tuple[NDArray[np.intp], _T]]:
     """Scores items in batches.
 
     A session of ONNX Runtime with several threads runs as many batches at once, each on one thread, if there are

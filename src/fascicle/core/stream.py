@@ -11,19 +11,19 @@ from typing import Final, NamedTuple, TypeVar, overload
 import msgspec
 
 from fascicle.core.arguments import check_argument
-from fascicle.core.document import Document, Event, Given, Patch, document_of
+from fascicle.core.document import Document, Event, Patch, TextInput, to_document
 from fascicle.core.patches import apply
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, UsageError
 
-STEP: Final = "annotate"
+_STEP: Final = "annotate"
 EMPTY_TEXT: Final = ("note", "empty-text")
 _CHUNK_CHARACTERS = 1 << 17  # enough text to sort windows by length, and little enough for bounded memory
 _CHUNK_DOCUMENTS = 512
 _FIRST_DOCUMENTS = 8  # so that the first results come soon: chunks double from here
 
-T = TypeVar("T")
-Predict = Callable[[Sequence[Document]], list[Patch]]
+_T = TypeVar("_T")
+_Predict = Callable[[Sequence[Document]], list[Patch]]
 
 
 class Outcome(NamedTuple):
@@ -77,8 +77,8 @@ def portions(documents: Iterable[Document], *, characters: int) -> Iterator[list
 
 
 def stream(
-    predict: Predict,
-    documents: Iterable[Given],
+    predict: _Predict,
+    documents: Iterable[TextInput],
     *,
     aside: Callable[[InputError], None] | None = None,
     source: str | tuple[str, ...] = "",
@@ -102,25 +102,25 @@ def stream(
         UsageError: one text or document in place of several.
         InputError: something else was given, or a document cannot be annotated.
     """
-    for outcome in outcomes(predict, documents_of(documents, aside=aside), source=source, step=step, drops=drops):
+    for outcome in outcomes(predict, to_documents(documents, aside=aside), source=source, step=step, drops=drops):
         if outcome.document is not None:
             yield outcome.document
         elif aside is not None:
-            aside(unanswered(outcome))
+            aside(failure_error(outcome))
         elif outcome.error is not None:
             raise outcome.error
 
 
 @overload
-def annotate(predict: Predict, texts: Collection[str], *, source: str | tuple[str, ...] = "") -> list[Document]: ...
+def annotate(predict: _Predict, texts: Collection[str], *, source: str | tuple[str, ...] = "") -> list[Document]: ...
 
 
 @overload
-def annotate(predict: Predict, texts: Iterator[str], *, source: str | tuple[str, ...] = "") -> Iterator[Document]: ...
+def annotate(predict: _Predict, texts: Iterator[str], *, source: str | tuple[str, ...] = "") -> Iterator[Document]: ...
 
 
 def annotate(
-    predict: Predict, texts: Iterable[str], *, source: str | tuple[str, ...] = ""
+    predict: _Predict, texts: Iterable[str], *, source: str | tuple[str, ...] = ""
 ) -> list[Document] | Iterator[Document]:
     """Annotates texts.
 
@@ -143,7 +143,7 @@ def annotate(
 
 
 def outcomes(
-    predict: Predict,
+    predict: _Predict,
     documents: Iterable[Document],
     *,
     source: str | tuple[str, ...] = "",
@@ -167,7 +167,7 @@ def outcomes(
     sources = (source,) if isinstance(source, str) else source
     ready = (_prepared(document, sources) for document in documents)
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
-        for given, patch in answered(predict, chunk):
+        for given, patch in answer_each(predict, chunk):
             if isinstance(patch, Exception):
                 yield Outcome(given, error=patch)
                 continue
@@ -179,7 +179,7 @@ def outcomes(
                 yield Outcome(given, document)
 
 
-def unanswered(outcome: Outcome) -> InputError:
+def failure_error(outcome: Outcome) -> InputError:
     """Returns the error of an outcome as one sentence that names the document."""
     error = outcome.error
     why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -187,7 +187,9 @@ def unanswered(outcome: Outcome) -> InputError:
     return InputError(f"document {name!r} could not be annotated ({why})", key=name, code="prediction")
 
 
-def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] | None = None) -> Iterator[Document]:
+def to_documents(
+    given: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None
+) -> Iterator[Document]:
     """Yields documents made from any input that `stream` takes.
 
     Args:
@@ -205,7 +207,7 @@ def documents_of(given: Iterable[Given], *, aside: Callable[[InputError], None] 
         )
     for number, one in enumerate(given, start=1):
         try:
-            document = document_of(one, number)
+            document = to_document(one, number)
         except InputError as error:
             if aside is None:
                 raise
@@ -219,20 +221,20 @@ def _prepared(document: Document, sources: tuple[str, ...]) -> Document:
     for source in sources:
         earlier = document.layer(source)
         if earlier:
-            message = f"replaced: {counted(len(earlier), 'earlier mention')} of {source!r}"
-            events.append(Event(step=STEP, kind="note", code="replaced", message=message))
+            message = f"replaced: {plural(len(earlier), 'earlier mention')} of {source!r}"
+            events.append(Event(step=_STEP, kind="note", code="replaced", message=message))
             kept = tuple(mention for mention in document.mentions if mention.source != source)
             document = msgspec.structs.replace(document, mentions=kept)
     if not any(character.isprintable() and not character.isspace() for character in document.text):
         kind, code = EMPTY_TEXT
         message = "the text is empty or of invisible characters alone, so it has no mentions"
-        events.append(Event(step=STEP, kind=kind, code=code, message=message))
+        events.append(Event(step=_STEP, kind=kind, code=code, message=message))
     return document.with_events(*events) if events else document
 
 
-def answered(
-    predict: Callable[[Sequence[Document]], Sequence[T]], chunk: Sequence[Document]
-) -> Iterator[tuple[Document, T | Exception]]:
+def answer_each(
+    predict: Callable[[Sequence[Document]], Sequence[_T]], chunk: Sequence[Document]
+) -> Iterator[tuple[Document, _T | Exception]]:
     """Yields each document with its answer, or with the error that it raises alone.
 
     Args:
@@ -240,14 +242,14 @@ def answered(
         chunk: some documents; it is halved until the document that raises an error is alone.
     """
     try:
-        answers: Sequence[T | Exception] = predict(chunk)
+        answers: Sequence[_T | Exception] = predict(chunk)
     except Exception as error:
         if isinstance(error, OSError) or (isinstance(error, FascicleError) and not isinstance(error, InputError)):
             raise
         if len(chunk) > 1:
             middle = len(chunk) // 2
-            yield from answered(predict, chunk[:middle])
-            yield from answered(predict, chunk[middle:])
+            yield from answer_each(predict, chunk[:middle])
+            yield from answer_each(predict, chunk[middle:])
             return
         answers = [error]
     yield from zip(chunk, answers, strict=True)

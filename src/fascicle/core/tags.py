@@ -19,7 +19,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 
-__all__ = ["SCHEMES", "TagCensus", "TagScheme", "advice_on", "decode_tags", "is_tag", "split_tag", "tag_scheme"]
+__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_advice", "tag_scheme"]
 
 _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
@@ -42,7 +42,7 @@ def split_tag(tag: str) -> tuple[str, str]:
     if tag == _OUTSIDE:
         return _OUTSIDE, ""
     if len(tag) < 3 or tag[1] != "-" or tag[0] not in _PREFIXES:
-        advice = advice_on(tag)
+        advice = tag_advice(tag)
         raise ValueError(
             f"tag {tag!r} is not 'O' or one of the prefixes B, I, E, L, S, U, a hyphen and a type{'; ' * bool(advice)}"
             f"{advice}"
@@ -50,7 +50,7 @@ def split_tag(tag: str) -> tuple[str, str]:
     return tag[0], tag[2:]
 
 
-def advice_on(tag: str) -> str:
+def tag_advice(tag: str) -> str:
     """Say how to write a tag that has a prefix in another notation; the empty string if it is not known to have one.
 
     Args:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from fascicle.core.wording import folded
+from fascicle.core.wording import fold_name
 from fascicle.errors import RecipeError
 from fascicle.settings.recipes.strict import toml_values
 
@@ -39,7 +39,7 @@ class Vocabulary:
 
     Attributes:
         types: canonical names.
-        names: folded name (see `fascicle.core.wording.folded`) -> the canonical names that it may mean.
+        names: folded name (see `fascicle.core.wording.fold_name`) -> the canonical names that it may mean.
     """
 
     types: tuple[str, ...]
@@ -47,7 +47,7 @@ class Vocabulary:
 
     def candidates(self, name: str) -> tuple[str, ...]:
         """Returns the canonical names for a name: one, several if it is ambiguous, none if it is unknown."""
-        return self.names.get(folded(name), ())
+        return self.names.get(fold_name(name), ())
 
     def among(self, name: str, types: Collection[str]) -> str:
         """Returns the one of some types that a name is or means; the name itself if there is no single such type."""
@@ -74,15 +74,15 @@ class Vocabulary:
             RecipeError: a canonical name that differs from another only in case or punctuation, or a name for two
                 types.
         """
-        own = {folded(kind): kind for kind in self.types}
+        own = {fold_name(kind): kind for kind in self.types}
         for kind in added:
-            if own.setdefault(folded(kind), kind) != kind:
-                there = own[folded(kind)]
+            if own.setdefault(fold_name(kind), kind) != kind:
+                there = own[fold_name(kind)]
                 raise RecipeError(f"the type {kind!r} is there as {there!r}; write it so", at=origin, key=kind)
         new: dict[str, str] = {}
         for kind, others in added.items():
             for name in (kind, *others):
-                meant = new.setdefault(folded(name), own.get(folded(name), kind))
+                meant = new.setdefault(fold_name(name), own.get(fold_name(name), kind))
                 if meant != kind:
                     message = f"the name {name!r} stands for {meant} and {kind}; give it to one type"
                     raise RecipeError(message, at=origin, key=name)
@@ -114,7 +114,7 @@ def _shipped() -> Vocabulary:
     names: defaultdict[str, list[str]] = defaultdict(list)
     for kind, *others in rows:
         for name in (kind, *(other for cell in others for other in cell.split(", "))):
-            names[folded(name)].append(kind)
+            names[fold_name(name)].append(kind)
     return Vocabulary(types=tuple(kind for kind, *_ in rows), names={name: tuple(k) for name, k in names.items()})
 
 

@@ -12,17 +12,17 @@ from typing import Final
 _ENDLESS: Final = re.compile(r"&#\d{4300,}")  # more digits than `int` takes
 
 
-def counted(count: int, one: str, several: str = "") -> str:
+def plural(count: int, one: str, several: str = "") -> str:
     """Returns a number with its noun, in the plural if needed; ``several`` is the plural if it is not ``one`` + s."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def shortened(text: str, *, most: int = 60) -> str:
+def shorten(text: str, *, most: int = 60) -> str:
     """Returns a text of at most ``most`` characters; a longer one is cut and ends with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def unescaped(text: str) -> str:
+def unescape_html(text: str) -> str:
     """Returns a text with the characters that references of HTML stand for, also where a number is too long to read."""
     return html.unescape(_ENDLESS.sub("&#1114112", text))  # behind the last character
 
@@ -36,26 +36,26 @@ _NEAR: Final = 0.6  # cutoff of difflib: it accepts chemicals and Chemical, Gene
 _ROOT: Final = 3  # least length of a name that may be the beginning of another
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Returns the letters and digits of a name, case-folded; or the case-folded name if it has neither."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(sign for sign in plain if sign.isalnum()) or plain
 
 
-def likeness(name: str, other: str) -> float:
+def name_similarity(name: str, other: str) -> float:
     """Returns the similarity of two names, from 0 to 1; case and punctuation do not count."""
-    return difflib.SequenceMatcher(None, folded(name), folded(other)).ratio()
+    return difflib.SequenceMatcher(None, fold_name(name), fold_name(other)).ratio()
 
 
 def near_names(name: str, others: Iterable[str]) -> list[str]:
     """Returns those of other names that may mean the same as a name, the most similar first."""
-    by_name = {other: folded(other) for other in sorted(others)}
-    wanted = folded(name)
+    by_name = {other: fold_name(other) for other in sorted(others)}
+    wanted = fold_name(name)
     close = set(
         difflib.get_close_matches(wanted, list(by_name.values()), n=len(by_name), cutoff=_NEAR) if by_name else ()
     )
     near = [o for o, f in by_name.items() if f in close or _goes_on(wanted, f) or _goes_on(f, wanted)]
-    return sorted(near, key=lambda other: (-likeness(name, other), other))
+    return sorted(near, key=lambda other: (-name_similarity(name, other), other))
 
 
 def near_hint(name: str, known: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from fascicle.evaluation.calibration.reliability import reliability_of
+from fascicle.evaluation.calibration.reliability import curve_of_bins
 from fascicle.evaluation.link_scores import (
     CALIBRATION,
     COMPARED,
@@ -19,7 +19,7 @@ from fascicle.evaluation.link_scores import (
     link_intervals,
     score_links,
 )
-from fascicle.evaluation.uncertainty.significance import holm
+from fascicle.evaluation.uncertainty.significance import holm_correction
 
 SCHEMA: Final = 1
 _OF_CANDIDATES: Final = ("recall@5", "recall@20")
@@ -97,7 +97,7 @@ def links_report(
                     for name, kept in (_KEPT.items() if is_trained else ())
                 },
                 "tiers": _tiers(scores),
-                "reliability": [asdict(one) for one in reliability_of(scores.bins.sum(axis=0))],
+                "reliability": [asdict(one) for one in curve_of_bins(scores.bins.sum(axis=0))],
                 "errors": {error: count._asdict() for error, count in scores.errors.items()},
                 "examples": _examples(one.cases, concepts, examples),
             }
@@ -175,7 +175,7 @@ def _differences(systems: Sequence[LinkSystem], found: Sequence[LinkScores], res
     """Compares each further system with the first, by measure, with tests corrected for their number (Holm)."""
     rows = list(_rows(systems, found, resamples))
     tested = [row for row in rows if row["difference"] is not None]
-    for row, p_value in zip(tested, holm([row["difference"]["p_value"] for row in tested]), strict=True):
+    for row, p_value in zip(tested, holm_correction([row["difference"]["p_value"] for row in tested]), strict=True):
         row["difference"]["p_holm"] = p_value
     return rows
 

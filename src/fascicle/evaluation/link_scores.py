@@ -17,16 +17,16 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import InputError
-from fascicle.evaluation.calibration.reliability import BINS, bin_of
+from fascicle.evaluation.calibration.reliability import BINS, assign_bins
 from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     Interval,
-    difference_of,
-    drawn_weights,
-    interval_of,
-    shares,
+    draw_weights,
+    make_difference,
+    make_interval,
+    ratios,
 )
-from fascicle.evaluation.uncertainty.significance import swapped
+from fascicle.evaluation.uncertainty.significance import swap_p_value
 
 _RANKS: Final = (1, 5, 20)
 FIGURES: Final = (
@@ -156,7 +156,7 @@ def _calibration_errors(bins: Floats) -> Floats:
     Returns:
         ``[...]``; not a number where there is no answer.
     """
-    return shares(np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1), bins[..., 0].sum(axis=-1))
+    return ratios(np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1), bins[..., 0].sum(axis=-1))
 
 
 def _counted(case: LinkCase) -> Iterator[Counted]:
@@ -201,7 +201,7 @@ def _bins(cases: Iterable[LinkCase], rows: Mapping[str, int]) -> Floats:
     table = np.zeros((len(rows), BINS, 3))
     for case in cases:
         if case.answer and case.score is not None:
-            table[rows[case.document], bin_of(np.array(case.score))] += (1, case.score, case.answered_right)
+            table[rows[case.document], assign_bins(np.array(case.score))] += (1, case.score, case.answered_right)
     return table
 
 
@@ -229,7 +229,7 @@ def link_intervals(
     if scores.calibration_error is not None:
         known[CALIBRATION] = scores.calibration_error
     return {
-        name: interval_of(value, np.concatenate(drawn[name]), level=level, seed=seed) for name, value in known.items()
+        name: make_interval(value, np.concatenate(drawn[name]), level=level, seed=seed) for name, value in known.items()
     }
 
 
@@ -258,20 +258,20 @@ def link_difference(
     parts = [
         rates(weights @ ours) - rates(weights @ theirs) for weights in _weights(first, resamples=resamples, seed=seed)
     ]
-    found = difference_of(values[0] - values[1], np.concatenate(parts), level=level, seed=seed)
-    p_value = swapped(ours, theirs, figure=lambda sums: np.nan_to_num(rates(sums)), shuffles=resamples, seed=seed)
+    found = make_difference(values[0] - values[1], np.concatenate(parts), level=level, seed=seed)
+    p_value = swap_p_value(ours, theirs, figure=lambda sums: np.nan_to_num(rates(sums)), shuffles=resamples, seed=seed)
     return Difference(**{**found.as_dict(), "p_value": p_value})  # type: ignore[arg-type]
 
 
 def rates(sums: Ints | Floats) -> Floats:
     """Divides part by whole, for sums of shape ``[..., 2]``; NaN where the whole is 0."""
-    return shares(*np.moveaxis(sums, -1, 0))
+    return ratios(*np.moveaxis(sums, -1, 0))
 
 
 def _weights(scores: LinkScores, *, resamples: int, seed: int) -> Iterator[Floats]:
     if not scores.documents:
         raise InputError("links of no document were given; an interval needs at least one")
-    return drawn_weights(len(scores.documents), resamples=resamples, seed=seed)
+    return draw_weights(len(scores.documents), resamples=resamples, seed=seed)
 
 
 Where = Literal["matched", "missed", "spurious"]

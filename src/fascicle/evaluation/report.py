@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.attributes import ATTRIBUTES, Ruler
 from fascicle.evaluation.breakdown.buckets import (
@@ -17,25 +17,25 @@ from fascicle.evaluation.breakdown.buckets import (
     boundary_words,
     class_table,
     confusions,
-    examples,
+    error_examples,
     f1_differences,
 )
-from fascicle.evaluation.breakdown.errors import Mistake, error_rates, mistakes
+from fascicle.evaluation.breakdown.errors import Mistake, error_rates, find_mistakes
 from fascicle.evaluation.breakdown.layout import Lexicon, TextUnit
 from fascicle.evaluation.calibration.fitting import fit_temperature
 from fascicle.evaluation.calibration.reliability import (
-    Judged,
+    JudgedMentions,
     best_threshold,
     brier_score,
     expected_calibration_error,
     judged,
     precision_recall,
-    reliability,
+    reliability_curve,
     threshold_for,
 )
 from fascicle.evaluation.report_parts import SCHEMA, Attribute, Bin, Calibration, Errors, Gold, Report, System
 from fascicle.evaluation.report_parts import Scores as ScoresPart
-from fascicle.evaluation.scoring.inputs import Scored, drawn_unit, layers, unit_of
+from fascicle.evaluation.scoring.inputs import ScoredSystem, layers, resampling_unit, text_unit
 from fascicle.evaluation.scoring.rules import SUBSETS, subset_recall
 from fascicle.evaluation.scoring.scores import (
     IN_ONE_DOCUMENT,
@@ -82,7 +82,7 @@ class Headline:
         return value | ({"undefined": reasons} if reasons else {})
 
 
-def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
+def headline_intervals(drawn: Scores, *, resamples: int = 1000) -> Headline:
     """Returns the intervals of the headline numbers of some scores.
 
     Args:
@@ -99,7 +99,7 @@ def headline_of(drawn: Scores, *, resamples: int = 1000) -> Headline:
     )
 
 
-def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> list[str]:
+def undefined_notes(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> list[str]:
     """Yields a sentence for each number that is undefined in some draws.
 
     Args:
@@ -107,14 +107,14 @@ def left_out(intervals: Mapping[str, Mapping[str, Any] | None], unit: str) -> li
         unit: what is drawn.
     """
     return [
-        f"{TITLES[name]} is undefined in {one['undefined']:,} of the {counted(one['resamples'], 'draw')} of "
+        f"{TITLES[name]} is undefined in {one['undefined']:,} of the {plural(one['resamples'], 'draw')} of "
         f"{unit}s, which are left out of its interval."
         for name, one in intervals.items()
         if one is not None and one["undefined"]
     ]
 
 
-def intervals_told(gold: Mapping[str, Any]) -> str:
+def explain_intervals(gold: Mapping[str, Any]) -> str:
     """Explains what the intervals were drawn over, if not documents; empty otherwise.
 
     Args:
@@ -150,7 +150,7 @@ class ReportSettings:
 
 def build_report(
     documents: Sequence[Document],
-    systems: Sequence[Scored],
+    systems: Sequence[ScoredSystem],
     *,
     training: Lexicon | None = None,
     settings: ReportSettings | None = None,
@@ -174,7 +174,7 @@ def build_report(
     ruler = Ruler(documents, training=training, unit=chosen.unit)
     bucketing = Bucketing(gold, ruler, cutting=chosen.cutting)
     counted = [bucketing.count(one.predicted) for one in systems]
-    found = [mistakes(gold, one.predicted) for one in systems]
+    found = [find_mistakes(gold, one.predicted) for one in systems]
     tests = paired_tests(systems, resamples=chosen.resamples)
     by_id = {document.id: document for document in documents}
     parts: list[System] = [
@@ -210,7 +210,7 @@ def build_report(
     }
 
 
-def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
+def scores_part(one: ScoredSystem, *, resamples: int = 1000) -> ScoresPart:
     """Returns the scores of a system under every rule, with the intervals of the strict ones."""
     strict = one.strict
     rules: dict[str, dict[str, Any]] = {
@@ -229,7 +229,7 @@ def scores_part(one: Scored, *, resamples: int = 1000) -> ScoresPart:
             row["undefined"] = row.get("undefined", {}) | {"f1_interval": why}
     found: dict[str, Any] = {
         "rules": rules,
-        **headline_of(one.drawn, resamples=resamples).as_dict(),
+        **headline_intervals(one.drawn, resamples=resamples).as_dict(),
         "gold_only_types": [name for name, counts in strict.by_type.items() if not counts.predicted],
         "predicted_only_types": [name for name, counts in strict.by_type.items() if not counts.support],
         "missing_documents": len(strict.missing),
@@ -248,9 +248,9 @@ def _calibration_part(gold: Mapping[str, Sequence[Mention]], predicted: Mapping[
     return {**_calibration(data), "types": types, "thresholds": _thresholds(data)}
 
 
-def _calibration(data: Judged) -> Calibration:
+def _calibration(data: JudgedMentions) -> Calibration:
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
-    reliable = reliability(data.scores, data.right)
+    reliable = reliability_curve(data.scores, data.right)
     value: Calibration = {
         "predicted": len(data.scores),
         "gold": curve.gold,
@@ -270,7 +270,7 @@ def _calibration(data: Judged) -> Calibration:
     return value | ({"undefined": reasons} if reasons else {})
 
 
-def _thresholds(data: Judged) -> list[dict[str, Any]]:
+def _thresholds(data: JudgedMentions) -> list[dict[str, Any]]:
     """Returns the thresholds for the best F1 and for some precisions, or the reason why there is none."""
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     rows: list[dict[str, Any]] = []
@@ -287,8 +287,8 @@ def _thresholds(data: Judged) -> list[dict[str, Any]]:
 def _gold(documents: Sequence[Document], strict: Scores, training: Lexicon | None) -> Gold:
     value: Gold = {
         "documents": len(documents),
-        "unit": unit_of(documents),
-        "drawn": drawn_unit(documents),
+        "unit": text_unit(documents),
+        "drawn": resampling_unit(documents),
         "characters": sum(len(document.text) for document in documents),
         "mentions": strict.counts.support,
         "types": {name: counts.support for name, counts in strict.by_type.items() if counts.support},
@@ -315,7 +315,7 @@ def _attributes(bucketing: Bucketing, counted: Sequence[Mapping[str, tuple[Bucke
     return value
 
 
-def _subsets(documents: Sequence[Document], one: Scored, training: Lexicon | None) -> dict[str, Any]:
+def _subsets(documents: Sequence[Document], one: ScoredSystem, training: Lexicon | None) -> dict[str, Any]:
     known = None if training is None else training.surfaces
     found = subset_recall(documents, one.predicted, known=known)
     value: dict[str, Any] = {}
@@ -345,11 +345,11 @@ def _errors(
         "confusions": confused[:_MOST_CONFUSIONS],
         "more_confusions": max(0, len(confused) - _MOST_CONFUSIONS),
         "boundary_words": boundary_words(found, texts),
-        "examples": examples(found, documents, at_most=at_most, predicted=predicted),
+        "examples": error_examples(found, documents, at_most=at_most, predicted=predicted),
     }
 
 
-def _differences(of: Scored, baseline: Scored) -> dict[str, Any]:
+def _differences(of: ScoredSystem, baseline: ScoredSystem) -> dict[str, Any]:
     """Computes micro F1 of one system minus micro F1 of another under each rule."""
     pair = ({rule: figures(scores.counts).f1 for rule, scores in one.scores.items()} for one in (of, baseline))
     return _less(*pair, why="the F1 of one of the two is undefined")

@@ -12,33 +12,33 @@ from msgspec import Meta
 
 SCHEMA: Final = 1
 
-Count = Annotated[int, Meta(ge=0)]
-Share = Annotated[float, Meta(ge=0.0, le=1.0)]
-Reasons = dict[str, str]
+_Count = Annotated[int, Meta(ge=0)]
+_Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+_Reasons = dict[str, str]
 
 
 class Interval(TypedDict):
     """An interval by bootstrap; see `uncertainty.intervals.Interval`."""
 
-    low: Share
-    high: Share
-    undefined: NotRequired[Count]
-    resamples: NotRequired[Count]
+    low: _Share
+    high: _Share
+    undefined: NotRequired[_Count]
+    resamples: NotRequired[_Count]
 
 
 class Line(TypedDict):
     """Counts and figures of all types, or of one."""
 
-    gold: Count
-    predicted: Count
-    tp: Count
-    fp: NotRequired[Count]
-    fn: NotRequired[Count]
-    precision: NotRequired[Share | None]
-    recall: NotRequired[Share | None]
-    f1: Share | None
+    gold: _Count
+    predicted: _Count
+    tp: _Count
+    fp: NotRequired[_Count]
+    fn: NotRequired[_Count]
+    precision: NotRequired[_Share | None]
+    recall: NotRequired[_Share | None]
+    f1: _Share | None
     f1_interval: NotRequired[Interval | None]
-    undefined: NotRequired[Reasons]
+    undefined: NotRequired[_Reasons]
 
 
 class Rule(TypedDict):
@@ -57,20 +57,20 @@ class Scores(TypedDict):
     micro_recall_interval: NotRequired[Interval | None]
     micro_f1_interval: Interval | None
     macro_f1_interval: NotRequired[Interval | None]
-    undefined: NotRequired[Reasons]
+    undefined: NotRequired[_Reasons]
     gold_only_types: NotRequired[list[str]]
     predicted_only_types: NotRequired[list[str]]
-    missing_documents: NotRequired[Count]
-    duplicates: NotRequired[dict[str, Count]]
+    missing_documents: NotRequired[_Count]
+    duplicates: NotRequired[dict[str, _Count]]
 
 
 class Class(TypedDict):
     """Mistakes of one class; of each type the false positives and the false negatives."""
 
-    fp: NotRequired[Count]
-    fn: NotRequired[Count]
-    beside_right: NotRequired[Count]
-    types: dict[str, Annotated[list[Count], Meta(min_length=2, max_length=2)]]
+    fp: NotRequired[_Count]
+    fn: NotRequired[_Count]
+    beside_right: NotRequired[_Count]
+    types: dict[str, Annotated[list[_Count], Meta(min_length=2, max_length=2)]]
 
 
 class Confusion(TypedDict):
@@ -78,9 +78,9 @@ class Confusion(TypedDict):
 
     gold: str
     predicted: str
-    same_span: Count
-    overlapping: Count
-    beside_right: NotRequired[Count]
+    same_span: _Count
+    overlapping: _Count
+    beside_right: NotRequired[_Count]
 
 
 class Errors(TypedDict):
@@ -90,7 +90,7 @@ class Errors(TypedDict):
     rates: NotRequired[dict[str, Any]]
     rates_same_type: NotRequired[dict[str, Any]]
     confusions: list[Confusion]
-    more_confusions: Count
+    more_confusions: _Count
     boundary_words: NotRequired[list[dict[str, Any]]]
     examples: NotRequired[dict[str, list[dict[str, Any]]]]
 
@@ -98,30 +98,30 @@ class Errors(TypedDict):
 class Bin(TypedDict):
     """The mentions with a score in one interval."""
 
-    low: Share
-    high: Share
-    count: Count
-    mean_score: Share | None
-    precision: Share | None
+    low: _Share
+    high: _Share
+    count: _Count
+    mean_score: _Share | None
+    precision: _Share | None
 
 
 class Point(TypedDict):
     """Point of a curve of precision and recall."""
 
-    threshold: NotRequired[Share]
-    precision: Share
-    recall: Share | None
+    threshold: NotRequired[_Share]
+    precision: _Share
+    recall: _Share | None
 
 
 class Calibration(TypedDict, total=False):
     """Calibration of a system, or of one type; where there is none, ``undefined`` is the reason."""
 
-    undefined: str | Reasons
-    predicted: Count
-    gold: Count
-    expected_calibration_error: Share | None
-    brier_score: Share | None
-    average_precision: Share | None
+    undefined: str | _Reasons
+    predicted: _Count
+    gold: _Count
+    expected_calibration_error: _Share | None
+    brier_score: _Share | None
+    average_precision: _Share | None
     temperature: dict[str, Any] | None
     reliability: list[Bin]
     precision_recall: list[Point]
@@ -161,15 +161,15 @@ class Attribute(TypedDict):
 class Gold(TypedDict):
     """Gold that the systems were scored on."""
 
-    documents: NotRequired[Count]
+    documents: NotRequired[_Count]
     unit: NotRequired[str]
     drawn: NotRequired[str]
-    characters: NotRequired[Count]
-    mentions: Count
-    types: NotRequired[dict[str, Count]]
-    discontinuous: NotRequired[Count]
-    training: NotRequired[dict[str, Count] | None]
-    undefined: NotRequired[Reasons]
+    characters: NotRequired[_Count]
+    mentions: _Count
+    types: NotRequired[dict[str, _Count]]
+    discontinuous: NotRequired[_Count]
+    training: NotRequired[dict[str, _Count] | None]
+    undefined: NotRequired[_Reasons]
 
 
 class Report(TypedDict):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 from fascicle.core.document import Document, Event
-from fascicle.core.wording import counted, shortened
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _COUNTS: Final = ("written", "mentions")
 
 
@@ -45,7 +45,7 @@ class EventCounts:
 
     def add(self, event: Event, where: str) -> None:
         """Counts one event of a document."""
-        self.count((event.kind, event.code), 1, f"{event.message}; first in {shortened(where)}")
+        self.count((event.kind, event.code), 1, f"{event.message}; first in {shorten(where)}")
 
     def count(self, key: tuple[str, str], count: int, first: str) -> None:
         """Counts an event that occurred several times."""
@@ -137,7 +137,7 @@ class Account:
             self._passed = True
             self.release()
 
-    def passing(self, documents: Iterable[T], report: WriteReport) -> Iterator[T]:
+    def passing(self, documents: Iterable[_T], report: WriteReport) -> Iterator[_T]:
         """Yields documents or predictions for a writer, and calls `passed` after each one.
 
         Args:
@@ -173,7 +173,7 @@ class Account:
             sentence, self._held = self._held, None
             raise InputError(sentence)
         self.release()
-        message = f"none of the {counted(self.documents, 'document')} could be used; see the messages above for each"
+        message = f"none of the {plural(self.documents, 'document')} could be used; see the messages above for each"
         raise InputError(message)
 
     def check(self) -> None:
@@ -197,10 +197,10 @@ class Account:
             done: what was done with the documents.
         """
         place = f" to {where}" if where else ""
-        said = f"{counted(self.documents, 'document')} in: {self.written:,} {done}{place}"
+        said = f"{plural(self.documents, 'document')} in: {self.written:,} {done}{place}"
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.left_out.items()))
         left_out = f", {self.left_out.total():,} left out ({reasons})" if reasons else ""
-        return f"{said} with {counted(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}"
+        return f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}"
 
     def state(self) -> dict[str, Any]:
         """Returns what a resumed run needs from the finished part; the counts of reading are not included."""

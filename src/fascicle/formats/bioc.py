@@ -13,8 +13,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey, Section
-from fascicle.core.effects import event_of
-from fascicle.core.mention import Span, is_curie, link_of, told
+from fascicle.core.effects import make_event
+from fascicle.core.mention import Span, is_curie, link_text, parse_link
 from fascicle.errors import FormatError, Place
 from fascicle.formats.bioc_records import (
     STEP,
@@ -29,14 +29,14 @@ from fascicle.formats.bioc_records import (
     related,
 )
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import checked_name, separate_sections
-from fascicle.formats.losses import HeldFields, held
-from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, links_of
+from fascicle.formats.handlers import check_name, separate_sections
+from fascicle.formats.losses import HeldFields, held_fields
+from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, parse_links
 from fascicle.formats.report import WriteReport
 
 SECTION, IDENTIFIER, BLANKS = "section_type", "identifier", "blanks-before"
-VOCABULARY: Final = "vocabulary"
-BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
+_VOCABULARY: Final = "vocabulary"
+_BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
 
 
@@ -73,7 +73,7 @@ class _Piece:
             return None
 
 
-def document_of(entry: Entry, *, at: Place) -> Document:
+def from_entry(entry: Entry, *, at: Place) -> Document:
     """Makes a document from a BioC entry.
 
     Its text is that of the passages at their offsets, with blanks between them. If that is impossible, or if the
@@ -119,11 +119,11 @@ def _made(
     relations = tuple(read_relations(stated, keys, events))
     if holder:
         message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
-        events.append(event_of("offsets-of-passages", step=STEP, message=message))
+        events.append(make_event("offsets-of-passages", step=STEP, message=message))
     if moved:
         unit = next(name for name, one in _UNITS.items() if one == codec)
         message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
-        events.append(event_of("offsets-moved", step=STEP, message=message))
+        events.append(make_event("offsets-moved", step=STEP, message=message))
     # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
     return collector.document(
@@ -232,7 +232,7 @@ def _add(
     kind = infons.pop(TYPE, "").strip()
     if not kind:
         message = f"the annotation {annotation.id} has no type"
-        events.append(event_of("mention-without-type", step=STEP, message=message))
+        events.append(make_event("mention-without-type", step=STEP, message=message))
         return None
     places = annotation.locations
     spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
@@ -242,20 +242,20 @@ def _add(
 
 def _read_links(infons: dict[str, str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Takes the links out of the infons of an annotation; ids without a prefix belong to the named vocabulary."""
-    links, raw = links_of(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
-    given = infons.get(VOCABULARY, "")
-    names = given.split(BETWEEN) if BETWEEN in given else [given] * len(links)
+    links, raw = parse_links(["", "", "", "", "", infons.pop(IDENTIFIER, "")])
+    given = infons.get(_VOCABULARY, "")
+    names = given.split(_BETWEEN) if _BETWEEN in given else [given] * len(links)
     if not given or not links or len(names) != len(links):
         return links, raw
     found = tuple(one if one.ontology else _of(name, one.id) for name, one in zip(names, links, strict=True))
     if [one.ontology for one in found] == names:
-        del infons[VOCABULARY]
+        del infons[_VOCABULARY]
     return found, raw
 
 
 def _of(vocabulary: str, identifier: str) -> Link:
     full = f"{vocabulary}:{identifier}"
-    return link_of(full) if is_curie(full) else Link(id=identifier, ontology=vocabulary)
+    return parse_link(full) if is_curie(full) else Link(id=identifier, ontology=vocabulary)
 
 
 def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
@@ -288,20 +288,20 @@ def _left_out(entry: Entry) -> Iterator[Event]:
     keys = {key for infons in (*nameless, *(one.infons for one in sentences)) for key in infons} - {TYPE, BLANKS}
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
-        yield event_of("infons-left-out", step=STEP, message=message)
+        yield make_event("infons-left-out", step=STEP, message=message)
 
 
 SOURCE: Final = "Fascicle"  # of collections
 _WHOLE: Final = "ids text-between-words mentions relations discontinuous nested"
 
 
-def holds_of(name: str) -> HeldFields:
+def bioc_fields(name: str) -> HeldFields:
     """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
     partly = "sections section-attributes links link-ontologies link-curies attributes meta"
-    return held(name, _WHOLE, partly=partly)
+    return held_fields(name, _WHOLE, partly=partly)
 
 
-def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
+def to_entry(document: Document, report: WriteReport, *, can_hold: Callable[[str], bool] = lambda text: True) -> Entry:
     """Makes the BioC entry of a document: a passage for each section, and one for the text between two sections.
 
     Text of blanks only between two sections is in no passage; unless it is a single blank, it is kept in the infon
@@ -315,7 +315,7 @@ def entry_of(document: Document, report: WriteReport, *, can_hold: Callable[[str
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    identifier = checked_name(document.id, what="the document id")
+    identifier = check_name(document.id, what="the document id")
     passages = _passages(document, report, can_hold)
     numbers: dict[MentionKey, str] = {}
     for number, mention in enumerate(document.mentions):
@@ -362,19 +362,19 @@ def _infons(section: Section, can_hold: Callable[[str], bool]) -> dict[str, str]
 def _annotation(
     mention: Mention, number: int, document: Document, report: WriteReport, can_hold: Callable[[str], bool]
 ) -> Annotation:
-    kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+    kind = check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     infons, lost = {TYPE: kind}, 0
     concept = concept_column(mention)
     concept = concept if can_hold(concept) else ""
     if concept:
         infons[IDENTIFIER] = concept
-        names = [link_of(told(link)).ontology or link.ontology for link in mention.links]
-        vocabulary = names[0] if len(set(names)) == 1 else BETWEEN.join(names)
-        if names and all(names) and can_hold(vocabulary) and not any(BETWEEN in name for name in names):
-            infons[VOCABULARY] = vocabulary
+        names = [parse_link(link_text(link)).ontology or link.ontology for link in mention.links]
+        vocabulary = names[0] if len(set(names)) == 1 else _BETWEEN.join(names)
+        if names and all(names) and can_hold(vocabulary) and not any(_BETWEEN in name for name in names):
+            infons[_VOCABULARY] = vocabulary
     links, raw = _read_links(rest := dict(infons))
-    if rest.pop(VOCABULARY, ""):  # it would be read as a fact: the ids are fewer than their vocabularies
-        del infons[VOCABULARY]
+    if rest.pop(_VOCABULARY, ""):  # it would be read as a fact: the ids are fewer than their vocabularies
+        del infons[_VOCABULARY]
         links, raw = _read_links(dict(infons))
     count_links(mention, links, document, report)
     for key, value in mention.attributes:

@@ -16,14 +16,14 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.files.elements import elements
-from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, lines_or_errors, text_of, without_mark
-from fascicle.core.marks import FORBIDDEN, faithful
-from fascicle.core.wording import shortened
-from fascicle.errors import BROKEN, FormatError, Place, explained
+from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark
+from fascicle.core.marks import FORBIDDEN, escape_exactly
+from fascicle.core.wording import shorten
+from fascicle.errors import BROKEN, FormatError, Place, explain_errors
 from fascicle.formats import bioc
-from fascicle.formats.bioc import document_of, entry_of, holds_of
+from fascicle.formats.bioc import bioc_fields, from_entry, to_entry
 from fascicle.formats.bioc_records import STEP, Annotation, Entry, Location, Passage, Related, Sentence
-from fascicle.formats.handlers import Reader, Writer, framed
+from fascicle.formats.handlers import Reader, Writer, open_frame
 from fascicle.formats.report import ReadReport, WriteReport
 
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
@@ -52,7 +52,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
                 told.append(f"{element.get('key', element.tag)}: {said}")
             continue
         with report.aside.one():
-            document = document_of(_entry(element, place), at=place)
+            document = from_entry(_entry(element, place), at=place)
             yield document.with_events(_collection(told)) if told else document
             told = []
 
@@ -130,20 +130,20 @@ def _text(element: Element) -> str:
 
 def _number(text: str, place: Place) -> int:
     if not is_integer(text.strip()):
-        raise FormatError(f"an offset or a length is {shortened(text)!r}; it must be an integer", at=place)
+        raise FormatError(f"an offset or a length is {shorten(text)!r}; it must be an integer", at=place)
     return int(text)
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
+def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an XML element; control characters are replaced by Unicode control pictures and counted.
 
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    entry = entry_of(document, report, can_hold=lambda text: not FORBIDDEN.search(text))
+    entry = to_entry(document, report, can_hold=lambda text: not FORBIDDEN.search(text))
     if count := len(FORBIDDEN.findall(document.text)):
         report.lose("control-characters", document, count=count)
-    made = f"<document><id>{faithful(str(entry.id))}</id>{_facts(entry.infons)}"
+    made = f"<document><id>{escape_exactly(str(entry.id))}</id>{_facts(entry.infons)}"
     return "".join([made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]).encode()
 
 
@@ -151,10 +151,10 @@ def _written(passage: Passage) -> str:
     annotations = "".join(
         f'<annotation id="{one.id}">{_facts(one.infons)}'
         + "".join(f'<location offset="{at.offset}" length="{at.length}"/>' for at in one.locations)
-        + f"<text>{faithful(one.text or '')}</text></annotation>"
+        + f"<text>{escape_exactly(one.text or '')}</text></annotation>"
         for one in passage.annotations
     )
-    text = f"<offset>{passage.offset}</offset><text>{faithful(passage.text or '')}</text>"
+    text = f"<offset>{passage.offset}</offset><text>{escape_exactly(passage.text or '')}</text>"
     return f"<passage>{_facts(passage.infons)}{text}{annotations}</passage>"
 
 
@@ -164,23 +164,23 @@ def _related(one: Related) -> str:
 
 
 def _facts(infons: dict[str, str]) -> str:
-    return "".join(f'<infon key="{_quoted(key)}">{faithful(value)}</infon>' for key, value in infons.items())
+    return "".join(f'<infon key="{_quoted(key)}">{escape_exactly(value)}</infon>' for key, value in infons.items())
 
 
 def _quoted(text: str) -> str:
-    return _IN_ATTRIBUTES.sub(_code, faithful(text))
+    return _IN_ATTRIBUTES.sub(_code, escape_exactly(text))
 
 
 def _code(found: re.Match[str]) -> str:
     return f"&#{ord(found[0])};"
 
 
-_INTO_XML: Final = partial(framed, head=_HEAD, tail=b"</collection>\n")
+_INTO_XML: Final = partial(open_frame, head=_HEAD, tail=b"</collection>\n")
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=holds_of("BioC XML"), encoder=lambda _: encode, into=_INTO_XML)
+WRITER: Final = Writer(holds=bioc_fields("BioC XML"), encoder=lambda _: _encode, into=_INTO_XML)
 
 
-DOCUMENTS: Final = ("documents", "PubTator3")
+_DOCUMENTS: Final = ("documents", "PubTator3")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
@@ -188,7 +188,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 _OBJECT_HEAD: Final = _ENCODER.encode({"source": bioc.SOURCE, "date": "", "key": "", "infons": {}})
 
 
-def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a collection; the whole file is read first unless it has one document per line.
 
     Args:
@@ -199,7 +199,7 @@ def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Doc
     Raises:
         FormatError: no JSON, or no document of BioC.
     """
-    found = lines_or_errors(source)
+    found = read_lines_or_errors(source)
     numbered = ((number, line) for number, line in found if not isinstance(line, str) or line.strip())
     first = next(numbered, None)
     if first is None:
@@ -207,7 +207,7 @@ def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Doc
     if _is_document(first[1]):
         for number, line in chain((first,), numbered):
             with report.aside.one():
-                yield _document(text_of(line).encode(), Place(source.path, number))
+                yield _document(line_text(line).encode(), Place(source.path, number))
         return
     place = Place(source.path, first[0])
     for raw in _documents_in(_whole(first[1], numbered, place), place):
@@ -218,15 +218,15 @@ def read_json(source: Source, options: None, report: ReadReport) -> Iterator[Doc
 def _is_document(line: Line) -> bool:
     """True if a line is a whole document."""
     try:
-        return "passages" in _OBJECT.decode(text_of(without_mark(line)))
+        return "passages" in _OBJECT.decode(line_text(strip_mark(line)))
     except (FormatError, *BROKEN):
         return False
 
 
 def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> str:
-    parts, size = [text_of(without_mark(first))], 0
+    parts, size = [line_text(strip_mark(first))], 0
     for _, line in numbered:
-        parts.append(text_of(line))
+        parts.append(line_text(line))
         size += len(parts[-1]) + 1
         if size > MAX_FILE:
             message = f"the collection has more than {MAX_FILE:,} characters; write one document on each line"
@@ -237,7 +237,7 @@ def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> s
 def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
     """Yields the documents of a collection, or of an array of collections or documents."""
     advice = "; it is an object with documents, and each has passages"
-    with explained("no collection of BioC", at=place, advice=advice):
+    with explain_errors("no collection of BioC", at=place, advice=advice):
         given = _LIST.decode(text) if text.lstrip().startswith("[") else [msgspec.Raw(text.encode())]
         for one in given:
             yield from _of_one(one)
@@ -245,25 +245,25 @@ def _documents_in(text: str, place: Place) -> Iterator[msgspec.Raw]:
 
 def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
     fields = _OBJECT.decode(raw)
-    key = next((name for name in DOCUMENTS if name in fields), "")
+    key = next((name for name in _DOCUMENTS if name in fields), "")
     if not key and "passages" not in fields:
         raise ValueError("neither documents nor passages are among its fields")
     yield from _LIST.decode(fields[key]) if key else (raw,)
 
 
 def _document(data: bytes, place: Place) -> Document:
-    with explained("no document of BioC", at=place):
+    with explain_errors("no document of BioC", at=place):
         entry = _ENTRY.decode(data)
-    return document_of(entry, at=place)
+    return from_entry(entry, at=place)
 
 
-def encode_json(document: Document, report: WriteReport) -> bytes:
+def _encode_json(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as a JSON object.
 
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    return _ENCODER.encode(entry_of(document, report))
+    return _ENCODER.encode(to_entry(document, report))
 
 
 # -- as the service of PubTator 3 answers ------------------------------------------------------------------------------
@@ -275,19 +275,19 @@ def _encode_answer(document: Document, report: WriteReport) -> bytes:
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    entry = entry_of(document, report)
+    entry = to_entry(document, report)
     ids = {"pmid": int(document.id) if is_integer(document.id) else None, "pmcid": document.meta.get("pmc")}
     return _ENCODER.encode({"_id": f"{document.id}|{ids['pmcid']}", **msgspec.to_builtins(entry), **ids})
 
 
-_INTO_ARRAY: Final = partial(framed, first=b"\n", between=b",\n", tail=b"\n]}\n")
+_INTO_ARRAY: Final = partial(open_frame, first=b"\n", between=b",\n", tail=b"\n]}\n")
 _INTO_COLLECTION: Final = partial(_INTO_ARRAY, head=_OBJECT_HEAD[:-1] + b',"documents":[')
 _INTO_ANSWER: Final = partial(_INTO_ARRAY, head=b'{"PubTator3":[')
-BIOC_JSON_READER: Final = Reader(read=read_json)
+BIOC_JSON_READER: Final = Reader(read=_read_json)
 BIOC_JSON_WRITER: Final = Writer(
-    holds=holds_of("BioC JSON"), encoder=lambda _: encode_json, into=_INTO_COLLECTION, grows=False
+    holds=bioc_fields("BioC JSON"), encoder=lambda _: _encode_json, into=_INTO_COLLECTION, grows=False
 )
 PUBTATOR3_READER: Final = BIOC_JSON_READER
 PUBTATOR3_WRITER: Final = Writer(
-    holds=holds_of("PubTator 3 JSON"), encoder=lambda _: _encode_answer, into=_INTO_ANSWER, grows=False
+    holds=bioc_fields("PubTator 3 JSON"), encoder=lambda _: _encode_answer, into=_INTO_ANSWER, grows=False
 )

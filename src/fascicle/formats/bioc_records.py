@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, MentionKey, Relation
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.formats.report import WriteReport
 
 STEP: Final = "bioc"
@@ -110,7 +110,7 @@ def read_relations(
         yield Relation(type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items()))
     if lost:
         message = f"relations that refer to other things than mentions are not read ({lost:,})"
-        events.append(event_of("relations-left-out", step=STEP, message=message))
+        events.append(make_event("relations-left-out", step=STEP, message=message))
 
 
 def related(

@@ -15,9 +15,9 @@ from typing import Final
 
 from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
 from fascicle.core.files.source import Source
-from fascicle.core.files.tree import Tree, open_tree, suffix_of
+from fascicle.core.files.tree import Tree, lower_suffix, open_tree
 from fascicle.core.mention import Fragments, Span, without_overlaps
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
@@ -111,7 +111,7 @@ _Kept = tuple[list[_Found], tuple[Relation, ...]]
 def _pairs(tree: Tree) -> list[_Pair]:
     pairs: dict[str, _Pair] = {}
     for name in tree.names:
-        stem, suffix = name[: -len(suffix_of(name))], suffix_of(name)
+        stem, suffix = name[: -len(lower_suffix(name))], lower_suffix(name)
         pair = pairs.setdefault(stem, _Pair(stem=stem))
         if suffix != TEXT:
             pair.annotations.append(name)
@@ -134,7 +134,7 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
     standoff = Standoff()
     for name in pair.annotations:
         content, _ = tree.text(name, source)
-        standoff.take(content, name=name, path=tree.place(name), listed=suffix_of(name) in options.suffixes)
+        standoff.take(content, name=name, path=tree.place(name), listed=lower_suffix(name) in options.suffixes)
     if not pair.annotations:
         standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
     standoff.rows[:] = _moved(text, standoff, marked=marked)
@@ -193,7 +193,7 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
         collector.drop(f"{row.place}: the offsets of {row.id} are reversed or empty; it was left out")
         return ()
     if spans[0][0] < 0 or max(end for _, end in spans) > len(text):
-        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {counted(len(text), 'character')}")
+        collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {plural(len(text), 'character')}")
         return ()
     merged = without_overlaps(spans)
     hull = (merged[0][0], merged[-1][1])

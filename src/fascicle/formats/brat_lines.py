@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Event, Link, MentionKey, Relation
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
 from fascicle.errors import FormatError, Place
 
@@ -67,7 +67,7 @@ def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBoun
     return TextBound(id=match[1], type=match[2], spans=spans, text=match[4], place=place, listed=listed)
 
 
-def joined(text: str, spans: Sequence[Span]) -> str:
+def join_fragments(text: str, spans: Sequence[Span]) -> str:
     """Returns the text column of a mention: fragments joined by one blank, with blanks for line breaks and TABs."""
     return _BREAKS.sub(" ", " ".join(text[start:end] for start, end in spans))
 
@@ -81,7 +81,7 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
     if sum(max(0, end - start) for start, end in spans) > 4 * len(expected) + 100:
         return False
     wanted = _BREAKS.sub(" ", expected)
-    if wanted == joined(text, spans):
+    if wanted == join_fragments(text, spans):
         return True
     fragments = [text[start:end] for start, end in spans]
     forms = (" ".join(fragments), "".join(fragments))
@@ -248,7 +248,7 @@ class Standoff:
 
     def say(self, code: str, message: str, *, span: tuple[int, int] | None = None) -> None:
         """Adds a loss or a repair event; its message may name places, but contains nothing of the text."""
-        self.events.append(event_of(code, step=STEP, message=message, span=span))
+        self.events.append(make_event(code, step=STEP, message=message, span=span))
 
     def note(self, code: str, message: str) -> None:
         """Adds an event that is a note: neither a loss nor a repair."""

@@ -14,17 +14,17 @@ from typing import BinaryIO, Final
 from fascicle.core.document import Document, Link, Mention, MentionKey, Relation
 from fascicle.core.files.atomic import check_folder, check_target
 from fascicle.core.files.source import STDIN
-from fascicle.core.files.tree import suffix_of
-from fascicle.core.wording import counted, shortened
+from fascicle.core.files.tree import lower_suffix
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import brat_lines
-from fascicle.formats.brat_lines import SUFFIXES, TEXT, file_name, format_reference, joined, parse_reference
+from fascicle.formats.brat_lines import SUFFIXES, TEXT, file_name, format_reference, join_fragments, parse_reference
 from fascicle.formats.handlers import Writer, file_text
-from fascicle.formats.losses import held
+from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
-HOLDS: Final = held("brat", _WHOLE, partly="relations links link-names attributes")
+_HOLDS: Final = held_fields("brat", _WHOLE, partly="relations links link-names attributes")
 _ANN: Final = ".ann"
 _LONGEST_NAME: Final = 255  # bytes; what file systems allow
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
@@ -34,10 +34,10 @@ _NOT_A_WORD: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ENDS_LINE: Final = re.compile(r"[\n\r\0]")
 
 
-Files = tuple[tuple[str, bytes], ...]
+_Files = tuple[tuple[str, bytes], ...]
 
 
-def check_place(path: str, *, overwrite: bool) -> None:
+def _check_place(path: str, *, overwrite: bool) -> None:
     """Checks that documents can be written to a path; call it before long work.
 
     Raises:
@@ -50,17 +50,17 @@ def check_place(path: str, *, overwrite: bool) -> None:
     if path.lower().endswith(".zip"):
         check_target(path, overwrite=overwrite)
         return
-    if suffix_of(path) in (*SUFFIXES, ".gz"):
+    if lower_suffix(path) in (*SUFFIXES, ".gz"):
         raise UsageError(f"brat is written to a folder or a .zip, but {path} is the name of a file; give another name")
     check_folder(Path(path), kind="brat", overwrite=overwrite)
 
 
 @contextmanager
-def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], None]]:
+def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[_Files], None]]:
     """Yields the function that writes the files of one document into a zip."""
     with zipfile.ZipFile(stream, "w") as archive:
 
-        def put(files: Files) -> None:
+        def put(files: _Files) -> None:
             for name, content in files:
                 info = zipfile.ZipInfo(name, date_time=_DATE)
                 info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
@@ -70,13 +70,13 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[Files], 
 
 
 @contextmanager
-def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
+def _into_folder(folder: Path) -> Iterator[Callable[[_Files], None]]:
     """Yields the function that writes the files of one document into an empty folder.
 
     It raises an `InputError` if two ids give the same file name on the file system; the second is not written.
     """
 
-    def put(files: Files) -> None:
+    def put(files: _Files) -> None:
         for name, content in files:
             try:
                 with (folder / name).open("xb") as stream:
@@ -90,7 +90,7 @@ def into_folder(folder: Path) -> Iterator[Callable[[Files], None]]:
     yield put
 
 
-def encoder() -> Callable[[Document, WriteReport], Files]:
+def _encoder() -> Callable[[Document, WriteReport], _Files]:
     """Returns the function that encodes a document as its two files.
 
     Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Relations become
@@ -103,7 +103,7 @@ def encoder() -> Callable[[Document, WriteReport], Files]:
     """
     names: set[str] = set()
 
-    def encode(document: Document, report: WriteReport) -> Files:
+    def encode(document: Document, report: WriteReport) -> _Files:
         name = _name(document)
         if name in names:
             raise InputError(f"two documents have the id {document.id!r}, which names their files; rename one of them")
@@ -123,8 +123,8 @@ def _name(document: Document) -> str:
         raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
     if not name or length > _LONGEST_NAME:
         raise InputError(
-            f"the id {shortened(document.id)!r} cannot name a file: it needs 1 to "
-            f"{counted(_LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
+            f"the id {shorten(document.id)!r} cannot name a file: it needs 1 to "
+            f"{plural(_LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
         )
     return name
 
@@ -135,7 +135,7 @@ def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     for mention in document.mentions:
         target = targets[mention.key] = f"T{next(numbers['T'])}"
         spans = ";".join(f"{start} {end}" for start, end in mention.spans)
-        yield f"{target}\t{_type(mention, document)} {spans}\t{joined(text, mention.spans)}"
+        yield f"{target}\t{_type(mention, document)} {spans}\t{join_fragments(text, mention.spans)}"
         for letter, line in (
             *_links(mention, target, document, report),
             *_attributes(mention, target, document, report),
@@ -215,5 +215,5 @@ def _is_reference(target: str, value: str) -> bool:
 
 
 WRITER: Final = Writer(
-    holds=HOLDS, encoder=lambda _: encoder(), into=_into_zip, into_folder=into_folder, check=check_place
+    holds=_HOLDS, encoder=lambda _: _encoder(), into=_into_zip, into_folder=_into_folder, check=_check_place
 )

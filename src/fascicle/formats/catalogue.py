@@ -56,7 +56,7 @@ class Format:
             UsageError: they hold no texts.
         """
         if _PLUGGED in (self.reads, self.writes):
-            return reader_of(plugins.load("readers", self.name), name=self.name)
+            return reader_of(plugins.load_plugin("readers", self.name), name=self.name)
         if not self.reads:
             raise UsageError(
                 f"files of the format {self.name} hold no texts, so no documents can be read from them; give one of "
@@ -72,7 +72,7 @@ class Format:
             UsageError: they are only read.
         """
         if _PLUGGED in (self.reads, self.writes):
-            return writer_of(plugins.load("writers", self.name), name=self.name)
+            return writer_of(plugins.load_plugin("writers", self.name), name=self.name)
         if not self.writes:
             message = f"files of the format {self.name} are read and not written; write one of {', '.join(ANNOTATED)}"
             raise UsageError(message)
@@ -178,7 +178,7 @@ def format_named(name: str) -> Format:
     found = FORMATS.get(canonical_name(name)) or _plugged(name)
     if found is None:
         near = difflib.get_close_matches(
-            name, [*FORMATS, *EARLIER, *plugins.names("readers"), *plugins.names("writers")], n=1
+            name, [*FORMATS, *EARLIER, *plugins.plugin_names("readers"), *plugins.plugin_names("writers")], n=1
         )
         hint = f" (did you mean {canonical_name(near[0])!r}?)" if near else ""
         message = f"the format {name!r} is not known{hint}; choose auto or one of {', '.join(FORMATS)}"
@@ -188,7 +188,7 @@ def format_named(name: str) -> Format:
 
 def readable_names() -> tuple[str, ...]:
     """Returns the names of all formats that can be read, those of plug-ins last."""
-    return tuple(dict.fromkeys((*READABLE, *plugins.names("readers"))))
+    return tuple(dict.fromkeys((*READABLE, *plugins.plugin_names("readers"))))
 
 
 def readable_by_suffix(end: str) -> str:
@@ -218,9 +218,9 @@ def plugged_by_suffix(end: str, group: str) -> str:
     if not end or any(end in (*row.suffixes, *row.also) for row in _ROWS):
         return ""
     found = []
-    for name in plugins.names(group):
+    for name in plugins.plugin_names(group):
         with suppress(PluginError):
-            found += [name] if end in plugins.load(group, name).suffixes and name not in FORMATS else []
+            found += [name] if end in plugins.load_plugin(group, name).suffixes and name not in FORMATS else []
     if len(found) > 1:
         message = f"files that end with {end} are for the {group} {' and '.join(found)}; choose one with format=NAME"
         raise UsageError(message, key=end, code="ambiguous-name")
@@ -228,10 +228,10 @@ def plugged_by_suffix(end: str, group: str) -> str:
 
 
 def _plugged(name: str) -> Format | None:
-    reads, writes = (name in plugins.names(group) for group in ("readers", "writers"))
+    reads, writes = (name in plugins.plugin_names(group) for group in ("readers", "writers"))
     if not (reads or writes):
         return None
-    suffixes = plugins.load("writers" if writes else "readers", name).suffixes
+    suffixes = plugins.load_plugin("writers" if writes else "readers", name).suffixes
     read, written = (_PLUGGED if there else "" for there in (reads, writes))
     return Format(name=name, means="a plug-in", suffixes=tuple(suffixes), reads=read, writes=written)
 

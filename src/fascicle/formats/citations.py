@@ -17,13 +17,13 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import Document, Event
-from fascicle.core.files.source import Line, Source, lines_or_errors
+from fascicle.core.files.source import Line, Source, read_lines_or_errors
 from fascicle.errors import FormatError, Place
-from fascicle.formats.extraction import collapsed, field_note, join_sections, kind_of
+from fascicle.formats.extraction import collapse, field_note, join_sections, part_kind
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "citations"
+_STEP: Final = "citations"
 _Fields = dict[str, list[str]]
 
 
@@ -111,7 +111,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: a line before the first citation, or a citation of PubMed without a PMID.
     """
-    numbered = lines_or_errors(source)
+    numbered = read_lines_or_errors(source)
     begun = next(((number, line) for number, line in numbered if not isinstance(line, str) or line.strip()), None)
     if begun is None:
         return
@@ -158,21 +158,21 @@ def _made(fields: _Fields, tags: _Tags, place: Place) -> Iterator[Document | For
     def of(names: Iterable[str]) -> list[str]:
         return next((fields[name] for name in names if any(fields.get(name, ()))), [])
 
-    title, abstract = (collapsed(" ".join(of(names))) for names in (tags.title, tags.abstract))
-    identifier = collapsed(of(tags.id)[0]) if of(tags.id) else ""
+    title, abstract = (collapse(" ".join(of(names))) for names in (tags.title, tags.abstract))
+    identifier = collapse(of(tags.id)[0]) if of(tags.id) else ""
     if not identifier and tags is _NBIB:
         yield FormatError("a citation has no PMID; fetch the file again", at=place)
         return
     used = {*tags.title, *tags.abstract, *tags.id, *chain.from_iterable(tags.meta.values()), _LAST}
     facts = {name: _fact(name, of(names)) for name, names in tags.meta.items()}
     facts["doi"] = next(filter(None, (_fact("doi", fields.get(name, ())) for name in tags.meta["doi"])), "")
-    note = field_note(sorted(fields.keys() - used), step=STEP)
+    note = field_note(sorted(fields.keys() - used), step=_STEP)
     parts = [("title", title), ("abstract", abstract)]
     yield _document(identifier, parts, facts, place, between=tags.between, events=note)
 
 
 def _fact(name: str, values: Sequence[str]) -> str:
-    joined = "|".join(map(collapsed, values))
+    joined = "|".join(map(collapse, values))
     pattern = {"doi": _DOI, "year": _YEAR}.get(name)
     if pattern is None:
         return joined
@@ -233,13 +233,13 @@ def _labelled(block: str) -> Iterator[tuple[str, str]]:
     starts = [0, *(found.start() + 1 for found in re.finditer(rf"\n(?={_LABEL.pattern})", block))]
     for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
         found = _LABEL.match(block, start)
-        kind = kind_of(found[1]) if found else ""
+        kind = part_kind(found[1]) if found else ""
         yield (f"abstract-{kind}" if kind else "abstract"), _unwrapped(block[start:end])
 
 
 def _unwrapped(block: str) -> str:
     """Returns the text of lines that were cut at blanks and after hyphens."""
-    return collapsed(_DASHES.sub("-", block.strip("\n")))
+    return collapse(_DASHES.sub("-", block.strip("\n")))
 
 
 READER: Final = Reader(read=read)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Fragments, Span, check_fragments
 from fascicle.core.tags import TagCensus, decode_tags
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError
 
 META_LENGTH: Final = 200  # characters of a fact about a document
@@ -76,7 +76,7 @@ class MentionCollector:
         fragments = tuple(sorted(spans))
         if not self._inside(fragments):
             self.drop(
-                f"a mention of type {kind!r} at {fragments} is not in a text of {counted(len(self._text), 'character')}"
+                f"a mention of type {kind!r} at {fragments} is not in a text of {plural(len(self._text), 'character')}"
             )
             return None
         mention = Mention(fragments, kind, **facts)
@@ -127,7 +127,7 @@ class MentionCollector:
         self._say("offset-outside", message)
 
     def _say(self, code: str, message: str, *, span: Span | None = None) -> None:
-        self.events.append(event_of(code, step=self._step, message=message, span=span))
+        self.events.append(make_event(code, step=self._step, message=message, span=span))
 
     def _inside(self, fragments: Fragments) -> bool:
         try:
@@ -156,14 +156,14 @@ def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[st
     return {key: str(value) for key, value in kept.items() if len(str(value)) <= META_LENGTH}
 
 
-def tagged(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
+def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
     """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are before it."""
     census.add(tags)
     for start, end, kind in decode_tags(tags):
         yield TokenMention(((before + start, before + end),), kind)
 
 
-def joined_document(
+def join_tokens(
     identifier: str,
     sentences: Sequence[Sequence[str]],
     mentions: Iterable[TokenMention],
@@ -223,10 +223,10 @@ def _sentence_ranges(sentences: Sequence[Sequence[str]], words: Sequence[Span]) 
     return tuple(ranges)
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iterator[list[T | InputError]]:
+def group_by_key(items: Iterable[_T | InputError], key: Callable[[_T], object]) -> Iterator[list[_T | InputError]]:
     """Groups consecutive items with the same key; an item with key ``None`` is yielded before the next one is read.
 
     An error has no key: it belongs to a group if the items before and after it do; else it is a group of its own.
@@ -235,7 +235,7 @@ def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iter
         items: what was read, or the errors of reading.
         key: of an item.
     """
-    group: list[T | InputError] = []
+    group: list[_T | InputError] = []
     errors: list[InputError] = []
     current: object = None
     for item in items:
@@ -264,13 +264,13 @@ def grouped(items: Iterable[T | InputError], key: Callable[[T], object]) -> Iter
         yield [error]
 
 
-def sound(group: Sequence[T | InputError]) -> list[T]:
+def raise_first_error(group: Sequence[_T | InputError]) -> list[_T]:
     """Returns the items of a group; raises its first error.
 
     Raises:
         InputError: the first error among them.
     """
-    items: list[T] = []
+    items: list[_T] = []
     for item in group:
         if isinstance(item, InputError):
             raise item

@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
-from fascicle.core.files.encodings import by_mark
-from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, lines_or_errors, open_bytes, text_of
-from fascicle.core.tags import TagCensus, advice_on, is_tag, split_tag
-from fascicle.core.wording import counted
+from fascicle.core.effects import make_event
+from fascicle.core.files.encodings import bom_encoding
+from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, line_text, open_bytes, read_lines_or_errors
+from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.formats.collect import TokenMention, joined_document, sound, tagged
+from fascicle.formats.collect import TokenMention, join_tokens, raise_first_error, read_tags
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
-from fascicle.formats.tag_names import BEGIN, OfConll2012, is_conllu, is_fact, of_conllu, prefixed
+from fascicle.formats.tag_names import BEGIN, Conll2012Rows, add_io_prefixes, is_conllu, is_fact, parse_conllu_row
 
-STEP: Final = "conll"
+_STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
 _MARK: Final = "-DOCSTART-"
 _LOST: Final = "\ufffd"
@@ -109,7 +109,7 @@ def read(source: Source, options: ConllOptions, report: ReadReport) -> Iterator[
     for number, block in enumerate(_documents(parser.sentences(), mode), 1):
         identifier = source.name if mode == "file" else f"{source.name}:{number}"
         with report.aside.one():
-            document = _document(identifier, sound(block), census, unbroken=not parser.breaks)
+            document = _document(identifier, raise_first_error(block), census, unbroken=not parser.breaks)
             events = (*parser.repairs(), *(parser.notes() if number == 1 else ()))
             yield document.with_events(*events) if events else document
 
@@ -139,12 +139,12 @@ class _Parser:
     def sentences(self) -> Iterator[_Given]:
         rows: list[_Row] = []
         broken: FormatError | None = None
-        for number, line in lines_or_errors(self._source):
+        for number, line in read_lines_or_errors(self._source):
             bare = line.strip(" \t") if isinstance(line, str) else ""
             if isinstance(line, FormatError) or (bare and not bare.startswith((_MARK, BEGIN))):
                 if broken is None and not self._is_comment(line):
                     try:
-                        row = self._row(text_of(line), number)
+                        row = self._row(line_text(line), number)
                         rows += [row] if row is not None else []
                     except FormatError as error:
                         broken = error
@@ -155,7 +155,7 @@ class _Parser:
                 yield broken or _transposed(rows)
                 rows, broken = [], None
             if bare:
-                self._of_row = OfConll2012() if bare.startswith(BEGIN) else self._of_row
+                self._of_row = Conll2012Rows() if bare.startswith(BEGIN) else self._of_row
                 self.breaks += 1
                 yield None
         if rows or broken:
@@ -180,7 +180,7 @@ class _Parser:
         # str.split() would also split at the other spaces of Unicode, which may stand in tokens.
         columns = line.split("\t") if by_tab else [part for part in line.split(" ") if part]
         if self._tab is None and self._options.tag_columns == (-1,) and is_conllu(columns):
-            self._of_row = of_conllu
+            self._of_row = parse_conllu_row
         if self._of_row is not None:
             self._tab = by_tab
             return self._row_of_kind(columns, number)
@@ -192,14 +192,14 @@ class _Parser:
             columns = ["", *columns]
             token, tags = self._chosen(columns)
         try:
-            tags = prefixed(tags) if self._options.bare else tags
+            tags = add_io_prefixes(tags) if self._options.bare else tags
             for at, tag in enumerate(tags):
                 if tag not in self._known:
                     tags[at] = tag.strip(" ")
                     split_tag(tags[at])
                     self._known.add(tags[at])
         except ValueError as error:
-            otherwise = "" if any(map(advice_on, tags)) else f"; {_OTHERWISE}"
+            otherwise = "" if any(map(tag_advice, tags)) else f"; {_OTHERWISE}"
             raise self._error(number, f"{error}{otherwise}") from None
         self._tab = by_tab
         self._watch(columns)
@@ -259,13 +259,13 @@ class _Parser:
         events = []
         if missing:
             message = f"{missing} row(s) had a tag but no token; the token U+FFFD stands for each"
-            events.append(event_of("missing-token", step=STEP, message=message))
+            events.append(make_event("missing-token", step=_STEP, message=message))
         if uneven:
             message = (
-                f"{counted(len(uneven), 'row')} with another number of columns than the {self._width} of the file, "
+                f"{plural(len(uneven), 'row')} with another number of columns than the {self._width} of the file, "
                 f"the first in line {uneven[0]:,}; a part of a word may be lost"
             )
-            events.append(event_of("uneven-columns", step=STEP, message=message))
+            events.append(make_event("uneven-columns", step=_STEP, message=message))
         return tuple(events)
 
     def notes(self) -> tuple[Event, ...]:
@@ -277,7 +277,7 @@ class _Parser:
             f"column(s) {', '.join(map(str, spare))} look like tags too, and were not read; "
             "several tag columns are layers of nested mentions (columns 0,all reads every one)"
         )
-        return (Event(step=STEP, kind="note", code="other-tag-columns", message=message),)
+        return (Event(step=_STEP, kind="note", code="other-tag-columns", message=message),)
 
     def _error(self, number: int, message: str) -> FormatError:
         return FormatError(message, at=Place(self._source.path, number))
@@ -310,7 +310,7 @@ def _marks(source: Source) -> Iterator[bool]:
     mark = _MARK.encode()
     with open_bytes(source.path) as stream:  # bytes are faster; the main reading decodes and checks them
         line = stream.readline(MAX_LINE)
-        if source.is_utf8 and not by_mark(line):
+        if source.is_utf8 and not bom_encoding(line):
             while line:
                 for part in line.split(b"\r"):
                     yield mark in part[: len(mark) + 3]  # a byte order mark may come before it
@@ -319,7 +319,7 @@ def _marks(source: Source) -> Iterator[bool]:
                 line = stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)
-    yield from (isinstance(line, str) and line.startswith(_MARK) for _, line in lines_or_errors(quiet))
+    yield from (isinstance(line, str) and line.startswith(_MARK) for _, line in read_lines_or_errors(quiet))
 
 
 def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:
@@ -342,16 +342,14 @@ def _document(identifier: str, block: Sequence[_Sentence], census: TagCensus, *,
     first = 0
     for tokens, layers in block:
         for tags in layers:
-            mentions += tagged(tags, first, census)
+            mentions += read_tags(tags, first, census)
         first += len(tokens)
     stream = unbroken and len(block) == 1 and first > _ONE_STREAM
-    document = joined_document(
-        identifier, [tokens for tokens, _ in block], mentions, step=STEP, keep_sentences=not stream
-    )
+    document = join_tokens(identifier, [tokens for tokens, _ in block], mentions, step=_STEP, keep_sentences=not stream)
     if not stream:
         return document
-    message = f"{counted(first, 'token')} without one blank line: the source did not mark sentences"
-    return document.with_events(Event(step=STEP, kind="note", code="no-sentence-breaks", message=message))
+    message = f"{plural(first, 'token')} without one blank line: the source did not mark sentences"
+    return document.with_events(Event(step=_STEP, kind="note", code="no-sentence-breaks", message=message))
 
 
 READER: Final = Reader(read=read, options=ConllOptions)

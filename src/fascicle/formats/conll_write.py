@@ -14,13 +14,13 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.handlers import Writer, checked_name
-from fascicle.formats.losses import held
+from fascicle.formats.handlers import Writer, check_name
+from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import segmenter
 
-HOLDS: Final = held("CoNLL", "words mentions", partly="sentences nested")
+_HOLDS: Final = held_fields("CoNLL", "words mentions", partly="sentences nested")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class ConllWriteOptions:
             raise UsageError(f"layers = {self.layers} is not allowed; give 1 or more")
 
 
-def encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
+def _encoder(options: ConllWriteOptions) -> Callable[[Document, WriteReport], bytes]:
     """Returns the function that encodes one document as lines.
 
     It counts mentions that do not begin and end with a word, that reach across sentences, or that fit in no layer. It
@@ -72,7 +72,7 @@ def _tags(document: Document, options: ConllWriteOptions, report: WriteReport) -
     sentence_of = {at: number for number, sentence in enumerate(_sentences(document)) for at in sentence}
     found: list[_Placed] = []
     for mention in document.mentions:
-        checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+        check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     for mention, start, end in on_words(document, words, report):
         if sentence_of[start] != sentence_of[end - 1]:
             report.lose("across-sentences", document, mention)
@@ -163,4 +163,4 @@ def with_words(document: Document) -> Document:
     return msgspec.structs.replace(document, words=rules.words(document.text), sentences=sentences)
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=encoder, options=ConllWriteOptions, prepare=with_words)
+WRITER: Final = Writer(holds=_HOLDS, encoder=_encoder, options=ConllWriteOptions, prepare=with_words)

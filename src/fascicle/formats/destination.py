@@ -11,8 +11,8 @@ from typing import Final
 
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.folder_run import OutputFiles
-from fascicle.core.files.part import part_of
-from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.part import part_paths
+from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.source import STDIN, stem
 from fascicle.errors import UsageError
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
@@ -45,7 +45,7 @@ class Destination:
         Raises:
             OutputError: a file that would be written is among the inputs, contains one, or is inside one.
         """
-        one = (self.path, *part_of(self.path)) if self.grows else (self.path,)
+        one = (self.path, *part_paths(self.path)) if self.grows else (self.path,)
         for place in self.files.of.values() if self.files else one:
             read.refuse(place)
 
@@ -105,10 +105,10 @@ def _grows(path: str, format_name: str) -> bool:
         or not FORMATS[format_name].writer.grows
         or path.endswith(".gz")
         or (Path(path).exists() and not Path(path).is_file())
-        or descriptor_of(path) is not None
+        or open_descriptor(path) is not None
     ):
         return False
-    return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_of(path))
+    return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_paths(path))
 
 
 def _is_folder(path: str, *, several: bool) -> bool:

@@ -15,10 +15,10 @@ from typing import BinaryIO, Final
 import msgspec
 
 from fascicle.core.files import encodings
-from fascicle.core.files.encodings import head_text, is_html, markup_kind, root_of
+from fascicle.core.files.encodings import decode_head, is_html, markup_kind, root_element
 from fascicle.core.files.pipes import is_pipe, refuse_pipe
 from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
-from fascicle.core.files.tree import archive_of, open_tree, suffix_of
+from fascicle.core.files.tree import lower_suffix, open_tree, split_archive
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
@@ -26,7 +26,7 @@ from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suff
 from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.inception import MARK as WEBANNO
 from fascicle.formats.offsets import HEADER
-from fascicle.formats.predictions import columns_of
+from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tag_names import BEGIN
 from fascicle.formats.text_tables import has_texts
@@ -104,7 +104,7 @@ def _told(path: str) -> str | None:
         return _of_stdin()
     if Path(path).is_dir():
         return format_of_folder(Path(path))
-    if archive_of(path) is not None:
+    if split_archive(path) is not None:
         return _of_archive(path)
     refuse_pipe(path, formats=_NAMES)
     if suffix(path) in ANNOTATIONS and Path(path).is_file():
@@ -113,17 +113,17 @@ def _told(path: str) -> str | None:
         return other
     with open_bytes(path) as stream:
         head, is_whole = _head(stream)
-    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+    if known := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
         return known
     if head.startswith(_PDF):
         return "pdf"
     if encodings.is_docbin(head):
         return "spacy"
-    if is_html(head_text(head[:_MARKUP]), suffix(path)):
+    if is_html(decode_head(head[:_MARKUP]), suffix(path)):
         return "html"
-    if kind := encodings.binary_kind(head) or markup_kind(head_text(head[:_MARKUP]), suffix(path)):
+    if kind := encodings.binary_kind(head) or markup_kind(decode_head(head[:_MARKUP]), suffix(path)):
         raise FormatError(f"{path} is {kind}", file=path)
-    told = by_suffix(path)
+    told = format_by_suffix(path)
     # JSON that Fascicle did not write holds records, whatever the suffix; the first line decides.
     found = _by_content(_lines(head, is_whole=is_whole), path) or ("records" if told == "jsonl" else told)
     return found if found or head else None
@@ -148,12 +148,12 @@ def prediction_kind(path: str, encoding: str = encodings.AUTO) -> str:
     except InputError:
         return ""  # the reader of the file reports the error
     lines = _lines(head, is_whole=is_whole, codec=Source(path=path, encoding=encoding).codec)
-    if columns_of(_first(lines)):
+    if find_columns(_first(lines)):
         return "tsv"
     return "predictions" if _PREDICTIONS in _keys(lines) else ""
 
 
-def by_suffix(path: str) -> str:
+def format_by_suffix(path: str) -> str:
     """Returns the format for the suffix of a path, or the empty string."""
     return readable_by_suffix(suffix(path))
 
@@ -180,7 +180,7 @@ def format_to_read(path: str, asked: str) -> str:
 
 def _of_archive(path: str) -> str:
     with open_tree(path, suffixes=SUFFIXES) as tree:
-        if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
+        if any(lower_suffix(name) in ANNOTATIONS for name in tree.names):
             return "brat"
         for place, name in _PACKAGES:
             if any(member.startswith(place) for member in tree.others):
@@ -200,11 +200,11 @@ def _of_stdin() -> str:
             head = zlib.decompressobj(wbits=31).decompress(head, _PEEK)
         except zlib.error:
             return "plain"  # the reader reports the error
-    if known := _ROOTS.get(root_of(head_text(head[:_MARKUP]))):
+    if known := _ROOTS.get(root_element(decode_head(head[:_MARKUP]))):
         return known
-    if is_html(head_text(head[:_MARKUP]), ""):
+    if is_html(decode_head(head[:_MARKUP]), ""):
         return "html"
-    if kind := markup_kind(head_text(head[:_MARKUP]), ""):
+    if kind := markup_kind(decode_head(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
     if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
@@ -217,7 +217,7 @@ def _head(stream: BinaryIO) -> tuple[bytes, bool]:
     head = stream.read(_PEEK)
     if len(head) < _PEEK:
         return head, True
-    if _is_json(head_text(head)):
+    if _is_json(decode_head(head)):
         head += stream.readline(MAX_LINE)  # native records and predictions have their version at the end
     return head, False
 
@@ -228,7 +228,7 @@ def _is_json(text: str) -> bool:
 
 def _lines(head: bytes, *, is_whole: bool, codec: str = "utf-8") -> list[str]:
     """Returns the lines of the beginning of a file; a last line that is cut off is dropped unless it is the only."""
-    lines = _ENDS.split(head_text(head, codec=codec))
+    lines = _ENDS.split(decode_head(head, codec=codec))
     return lines[:-1] if len(lines) > 1 and not is_whole and not head.endswith(b"\n") else lines
 
 
@@ -248,11 +248,11 @@ def _keys(lines: Sequence[str]) -> Collection[str]:
 
 def _by_content(lines: Sequence[str], path: str) -> str:
     first, keys = _first(lines), _keys(lines)
-    if columns_of(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
+    if find_columns(first) or _PREDICTIONS in keys or _CUT_OFF.match(first):
         raise FormatError(f"{path} is a prediction file, which holds no text; give a file of documents", file=path)
     if first.startswith(WEBANNO):
         return "webanno"
-    is_text = by_suffix(path) == "plain"
+    is_text = format_by_suffix(path) == "plain"
     if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
     if "%FEATURE_STRUCTURES" in "\n".join(lines) and "%TYPES" in "\n".join(lines):

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from fascicle.core.files.atomic import output
-from fascicle.core.files.source import Source, lines
+from fascicle.core.files.atomic import open_output
+from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import Fragments
-from fascicle.errors import BROKEN, FormatError, InputError, Place, explained
+from fascicle.errors import BROKEN, FormatError, InputError, Place, explain_errors
 
 H = TypeVar("H", bound=msgspec.Struct)
 
@@ -47,7 +47,7 @@ def open_headed(
         InputError: the file cannot be read, or is empty.
         FormatError: the first line is not one of such a file.
     """
-    numbered = lines(Source(path=str(path)))
+    numbered = read_lines(Source(path=str(path)))
     first = next(numbered, None)
     if first is None:
         raise InputError(f"{path} is empty; {make}", file=str(path), code="empty")
@@ -130,7 +130,7 @@ def write(path: str | Path, header: Header, entries: Iterable[Entry], *, overwri
         OutputError: the file exists, or the place cannot be written.
     """
     first = _First(fascicle_distributions=SCHEMA, **msgspec.structs.asdict(header))
-    with output(path, overwrite=overwrite) as stream:
+    with open_output(path, overwrite=overwrite) as stream:
         stream.write(_ENCODER.encode(first) + b"\n")
         for entry in entries:
             short = tuple(float(f"{value:.{_DIGITS}g}") for value in entry.probabilities)
@@ -163,7 +163,7 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, header: Head
     for number, line in numbered:
         if not line.strip():
             continue
-        with explained("not a mention of a distributions file", at=Place(path, number)):
+        with explain_errors("not a mention of a distributions file", at=Place(path, number)):
             entry = _ENTRY.decode(line)
             _check(entry, header)
         yield entry

@@ -18,9 +18,9 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.files.atomic import output
-from fascicle.core.files.source import Source, lines
-from fascicle.core.wording import counted
+from fascicle.core.files.atomic import open_output
+from fascicle.core.files.source import Source, read_lines
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 
 REASONS: Final = ("duplicate", "near-duplicate", "shared-sentence")
@@ -75,7 +75,7 @@ def write_exclusions(path: str | Path, rows: Iterable[Exclusion], *, overwrite: 
         OutputError: the file exists, or the place cannot be written.
     """
     count = 0
-    with output(path, overwrite=overwrite) as stream:
+    with open_output(path, overwrite=overwrite) as stream:
         stream.write("\t".join(HEADER).encode() + b"\n")
         for row in rows:
             stream.write("\t".join(_columns(row)).encode() + b"\n")
@@ -93,7 +93,7 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
         InputError: the file cannot be opened.
         FormatError: another header, or a row that breaks the rules.
     """
-    for number, line in lines(source):
+    for number, line in read_lines(source):
         columns = line.split("\t")
         place = Place(source.path, number)
         if number == 1:
@@ -104,7 +104,7 @@ def read_exclusions(source: Source) -> Iterator[Exclusion]:
             yield _exclusion(columns, place)
 
 
-def reasons_of(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
+def exclusions_by_key(rows: Iterable[Exclusion]) -> dict[tuple[str, str], Exclusion]:
     """Returns id and hash of each document to leave out, with its row; the id is empty where the hash is sufficient.
 
     Args:
@@ -129,7 +129,7 @@ def _columns(row: Exclusion) -> Iterator[str]:
 
 def _exclusion(columns: list[str], place: str) -> Exclusion:
     if len(columns) != len(HEADER):
-        raise FormatError(f"{counted(len(columns), 'column')}; allowed are the {len(HEADER)} of the header", at=place)
+        raise FormatError(f"{plural(len(columns), 'column')}; allowed are the {len(HEADER)} of the header", at=place)
     values = {
         name: re.sub(r"\\.", lambda found: _MEANT.get(found[0], found[0]), value)
         for name, value in zip(HEADER, columns, strict=True)

@@ -35,18 +35,18 @@ _KINDS: Final = (
 )
 
 
-def collapsed(text: str) -> str:
+def collapse(text: str) -> str:
     """Replaces each run of blanks, tabs and line ends by one blank, and removes those at both ends."""
     return _BLANKS.sub(" ", text).strip(" ")
 
 
-def characters(element: Element | None) -> str:
+def element_text(element: Element | None) -> str:
     """Returns the characters of an element and of all in it; super- and subscripts stay in the line."""
-    return "" if element is None else collapsed("".join(_all(element)))
+    return "" if element is None else collapse("".join(_all(element)))
 
 
 def _all(element: Element) -> Iterator[str]:
-    if local(element.tag) in ("annotation", "annotation-xml"):  # of MathML: the formula again, in another language
+    if local_name(element.tag) in ("annotation", "annotation-xml"):  # of MathML: the formula again, in another language
         return
     yield element.text or ""
     for child in element:
@@ -54,12 +54,12 @@ def _all(element: Element) -> Iterator[str]:
         yield child.tail or ""
 
 
-def local(tag: str) -> str:
+def local_name(tag: str) -> str:
     """Returns the name of an element without its namespace prefix."""
     return tag.rpartition(":")[2]
 
 
-def kind_of(title: str) -> str:
+def part_kind(title: str) -> str:
     """Returns the kind of a part of an article from its title or its type; empty if it is not known."""
     said = title.lower().strip(" .:0123456789")
     return next((kind for kind, pattern in _KINDS if pattern.search(said)), "")
@@ -74,7 +74,7 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
         is_read: whether an element is read.
     """
     for child in parent:
-        name = local(child.tag)
+        name = local_name(child.tag)
         if name in opened:
             yield from unread_fields(child, opened=opened, is_read=is_read)
         elif not is_read(child) and any(map(str.strip, child.itertext())):
@@ -103,7 +103,7 @@ def join_sections(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[st
     return between.join(text for _, text in filled), tuple(sections)
 
 
-def content_of(source: Source) -> io.BytesIO:
+def read_all_bytes(source: Source) -> io.BytesIO:
     """Returns the bytes of a file that has to be read as a whole.
 
     Raises:
@@ -119,14 +119,14 @@ def content_of(source: Source) -> io.BytesIO:
     return io.BytesIO(data)
 
 
-def package_of(source: Source) -> io.BytesIO:
+def read_zip_package(source: Source) -> io.BytesIO:
     """Returns the bytes of a zip of XML that declares no entities and unpacks to at most `MAX_FILE` bytes.
 
     Raises:
-        FormatError: no such zip, or one that is damaged; see also `content_of`.
+        FormatError: no such zip, or one that is damaged; see also `read_all_bytes`.
     """
-    content = content_of(source)
-    with reading(source), zipfile.ZipFile(content) as package:
+    content = read_all_bytes(source)
+    with package_errors(source), zipfile.ZipFile(content) as package:
         if sum(one.file_size for one in package.infolist()) > MAX_FILE:
             raise FormatError(f"the file unpacks to more than {MAX_FILE:,} bytes", at=source.path, code="too-large")
         for name in package.namelist():
@@ -137,7 +137,7 @@ def package_of(source: Source) -> io.BytesIO:
 
 
 @contextmanager
-def reading(source: Source) -> Iterator[None]:
+def package_errors(source: Source) -> Iterator[None]:
     """Returns a context for the work of a package that reads a file; what it raises becomes a `FormatError`."""
     try:
         yield

@@ -20,20 +20,20 @@ import msgspec
 
 from fascicle.core.arguments import check_argument, check_optional
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, stem
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import Reader, check_options
 from fascicle.formats.report import STEP, ReadReport
-from fascicle.formats.sources import places_of, unread_tables
+from fascicle.formats.sources import find_places, unread_tables
 
 _MISFITS: Final = frozenset({"text-mismatch", "offset-outside"})
 _FEW: Final = 2  # number of misfits that is ignored
 
 
-def judged(documents: Iterable[Document]) -> Iterator[Document]:
+def note_misfits(documents: Iterable[Document]) -> Iterator[Document]:
     """Streams the documents of one file; the last one gets an event if most mentions of the file do not fit the text.
 
     From the first misfit on, each document is yielded only when the next one has been read.
@@ -63,16 +63,16 @@ def _verdict(mentions: int, misfits: int) -> Iterator[Event]:
         f"{misfits:,} of {mentions:,} mentions of the file do not fit its texts; their offsets were counted in other "
         "texts, or in another unit"
     )
-    yield event_of("most-offsets-wrong", step=STEP, message=message)
+    yield make_event("most-offsets-wrong", step=STEP, message=message)
 
 
 ORIGINAL_ID: Final = "original-id"
 
-PathLike = str | Path
+_PathLike = str | Path
 
 
 def read(
-    paths: PathLike | Sequence[PathLike],
+    paths: _PathLike | Sequence[_PathLike],
     *,
     format: str = "auto",  # noqa: A002 - the name of the option everywhere
     options: Any = None,
@@ -112,16 +112,16 @@ def read(
 
     report = ReadReport() if report is None else report
     plan, given = [], [*_checked(paths)]
-    places = places_of(given, format=format)
+    places = find_places(given, format=format)
     report.tables_unread.update(unread_tables(places, format=format))
     files = [source for place in places for source in place.sources]
-    for source in sources_of(files, encoding=encoding, report=report):
+    for source in make_sources(files, encoding=encoding, report=report):
         with report.aside.one():
             plan.append((source, format_named(format_to_read(source.path, format))))
-    return documents_of(plan, options, report)
+    return stream_sources(plan, options, report)
 
 
-def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> list[Source]:
+def make_sources(files: Sequence[str], *, encoding: str, report: ReadReport) -> list[Source]:
     """Makes sources from files, with the names from which document ids are made; see `read`."""
     return [
         Source(path=path, encoding=encoding, name=name, told=partial(report.tell_encoding, path), meter=report.meter)
@@ -129,7 +129,7 @@ def sources_of(files: Sequence[str], *, encoding: str, report: ReadReport) -> li
     ]
 
 
-def documents_of(
+def stream_sources(
     plan: Sequence[tuple[Source, Format]], options: Any, report: ReadReport, *, are_unique: bool = True
 ) -> Iterator[Document]:
     """Streams the documents of sources, each read in its format; see `read`.
@@ -138,7 +138,7 @@ def documents_of(
         plan: sources and formats.
         options: as of `read`.
         report: as of `read`.
-        are_unique: whether ids are made unique; all ids are then kept in memory, see `Seen`.
+        are_unique: whether ids are made unique; all ids are then kept in memory, see `IdSet`.
     """
     for _, chosen in plan:
         check_options(options, chosen.reader.options, chosen.name)
@@ -157,27 +157,27 @@ def _checked(paths: object) -> Iterator[str]:
         yield str(path)
 
 
-def unique_ids(documents: Iterable[Document], *, seen: Seen | None = None) -> Iterator[Document]:
+def unique_ids(documents: Iterable[Document], *, seen: IdSet | None = None) -> Iterator[Document]:
     """Renames documents with an id that occurred before to ``id#2``, ``id#3`` ...; no document is left out.
 
     Args:
         documents: any number.
         seen: ids that were there before.
     """
-    seen = Seen() if seen is None else seen
+    seen = IdSet() if seen is None else seen
     copies: Counter[str] = Counter()
     for document in documents:
         original = identifier = document.id
         while not seen.add(identifier):
             copies[original] = max(copies[original], 1) + 1
             identifier = f"{original}#{copies[original]}"
-        yield document if identifier == original else named_again(document, identifier)
+        yield document if identifier == original else rename_document(document, identifier)
 
 
-def named_again(document: Document, identifier: str) -> Document:
+def rename_document(document: Document, identifier: str) -> Document:
     """Returns a document under another id, with an event about the change; see `unique_ids`."""
     message = f"the id {document.id!r} was there before; this document is {identifier!r}"
-    event = event_of("duplicate-id", step=STEP, message=message)
+    event = make_event("duplicate-id", step=STEP, message=message)
     meta = {**document.meta, ORIGINAL_ID: document.meta.get(ORIGINAL_ID, document.id)}
     return msgspec.structs.replace(document, id=identifier, meta=meta, events=(*document.events, event))
 
@@ -194,7 +194,7 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
     given = options if options is not None or reader.options is None else reader.options()
     found, before = False, report.aside.count
     try:
-        for document in judged(reader.read(source, given, report)):
+        for document in note_misfits(reader.read(source, given, report)):
             found = True
             notes = report.take_notes()
             yield document.with_events(*notes) if notes else document
@@ -268,7 +268,7 @@ def _latest_places(paths: Sequence[str | Path], *, format: str, report: ReadRepo
     for number, path in enumerate(paths):
         own, versions = _like(report), dict[str, int]()
         for position, document in enumerate(read(path, format=format, report=own)):
-            identifier, version = _original_id(document), version_of(document)
+            identifier, version = _original_id(document), citation_version(document)
             if version >= versions.get(identifier, version):
                 versions[identifier] = version
                 places[identifier] = number, position
@@ -292,7 +292,7 @@ def _original_id(document: Document) -> str:
     return document.meta.get(ORIGINAL_ID, document.id)
 
 
-def version_of(document: Document) -> int:
+def citation_version(document: Document) -> int:
     """Returns the version of a citation, from 1; see `latest`."""
     told = document.meta.get(_VERSION, "1")
     return int(told) if told.isdecimal() else 1
@@ -313,7 +313,7 @@ _FIRST: Final = 64  # places in a new table
 _HALVES: Final = struct.Struct("<QQ")
 
 
-class Seen:
+class IdSet:
     """Set of ids with 21 to 32 bytes per id if there are many; a Python set takes about 110 for PMIDs.
 
     If there are many, ids with the same hash of 128 bits count as equal; among 38 million ids this happens with a

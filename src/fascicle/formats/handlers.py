@@ -18,21 +18,21 @@ from fascicle.core.document import Document, Section
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import are_tuples
-from fascicle.core.wording import shortened
+from fascicle.core.wording import shorten
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
-from fascicle.formats.losses import EVERYTHING, LENIENT, HeldFields, LossPolicy, Said, representable_part
+from fascicle.formats.losses import EVERYTHING, LENIENT, HeldFields, Item, LossPolicy, representable_part
 from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
-Put = Callable[[Any], object]
+WriteOne = Callable[[Any], object]
 _NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK: Final = "\ufeff"
 
 
 def write_each(
-    documents: Iterable[Said],
+    documents: Iterable[Item],
     encode: Encode,
-    put: Put,
+    put: WriteOne,
     *,
     holds: HeldFields,
     report: WriteReport,
@@ -68,7 +68,7 @@ def write_each(
             report.add(part)
 
 
-def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
+def check_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = True, advice: str = "rename it") -> str:
     """Returns an id or a type unchanged; raises an error if a line cannot hold it.
 
     Args:
@@ -87,13 +87,13 @@ def checked_name(value: str, *, what: str, forbidden: str = "", trimmed: bool = 
         signs = "".join(f", {sign!r}" for sign in forbidden)
         blanks = ", nor begin or end with a blank" if trimmed else ""
         raise InputError(
-            f"{what} {shortened(repr(value), most=100)} cannot be written in this format: it may not be empty, hold "
+            f"{what} {shorten(repr(value), most=100)} cannot be written in this format: it may not be empty, hold "
             f"TAB, line breaks or other control characters{signs}, begin with U+FEFF{blanks}; {advice}"
         )
     return value
 
 
-def _encoded(document: Said, encode: Encode, part: WriteReport) -> Any:
+def _encoded(document: Item, encode: Encode, part: WriteReport) -> Any:
     try:
         return encode(document, part)
     except UnicodeEncodeError as error:
@@ -119,9 +119,9 @@ class Reader:
 
 
 @contextmanager
-def framed(
+def open_frame(
     stream: BinaryIO, encode: Encode, *, head: bytes = b"", first: bytes = b"", between: bytes = b"", tail: bytes = b""
-) -> Iterator[Put]:
+) -> Iterator[WriteOne]:
     """Yields the function that writes one document into a file, with what stands around the documents.
 
     Args:
@@ -169,8 +169,8 @@ class Writer:
     holds: HeldFields
     encoder: Callable[[Any], Encode]
     options: type[Any] | None = None
-    into: Callable[[BinaryIO, Encode], AbstractContextManager[Put]] = framed
-    into_folder: Callable[[Path], AbstractContextManager[Put]] | None = None
+    into: Callable[[BinaryIO, Encode], AbstractContextManager[WriteOne]] = open_frame
+    into_folder: Callable[[Path], AbstractContextManager[WriteOne]] | None = None
     check: Callable[..., None] = _check_file
     prepare: Callable[[Document], Document] | None = None
     grows: bool = True
@@ -311,7 +311,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
     return Writer(
         holds=HeldFields(format=name, fields=fields),
         encoder=lambda options: partial(_encode, writer, name),
-        into=partial(framed, head=writer.start, tail=writer.end),
+        into=partial(open_frame, head=writer.start, tail=writer.end),
     )
 
 

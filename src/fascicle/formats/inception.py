@@ -16,20 +16,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD, refuse_entities
-from fascicle.core.files.source import Source, lines
-from fascicle.core.mention import Span, link_of
-from fascicle.errors import FormatError, Place, needed
+from fascicle.core.files.source import Source, read_lines
+from fascicle.core.mention import Span, parse_link
+from fascicle.errors import FormatError, Place, import_extra
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.extraction import content_of, reading
+from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "webanno"
+_STEP: Final = "webanno"
 MARK: Final = "#FORMAT=WebAnno TSV 3"
-ENTITIES: Final = "ner.type.NamedEntity"
-LINGUISTIC: Final = "de.tudarmstadt.ukp.dkpro.core.api."  # layers of words and grammar, but for names
+_ENTITIES: Final = "ner.type.NamedEntity"
+_LINGUISTIC: Final = "de.tudarmstadt.ukp.dkpro.core.api."  # layers of words and grammar, but for names
 _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
@@ -78,7 +78,7 @@ class _Found:
                 facts = {
                     key: one[1] for key, one in zip(features, said, strict=True) if one and one[1] not in ("_", "*", "")
                 }
-                if all(value == "_" for value in values) or (kind == "SP" and not is_of_mentions(name)):
+                if all(value == "_" for value in values) or (kind == "SP" and not _is_of_mentions(name)):
                     continue
                 if kind != "SP":
                     self.other.add(_OTHER[kind])
@@ -103,7 +103,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: a row that breaks the rules of the format.
     """
     found = _Found()
-    for number, line in lines(source):
+    for number, line in read_lines(source):
         try:
             _add(line, found)
         except ValueError as error:
@@ -140,23 +140,23 @@ def _document(source: Source, found: _Found) -> Document:
     def moved(span: Span) -> Span:
         return places.get(span[0], -1), places.get(span[1], -1)
 
-    collector = MentionCollector(text, step=STEP)
+    collector = MentionCollector(text, step=_STEP)
     for (layer, _), (span, facts) in found.mentions.items():
-        add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
-    said: list[Event] = [event_of(code, step=STEP, message="they are not read") for code in sorted(found.other)]
+        _add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
+    said: list[Event] = [make_event(code, step=_STEP, message="they are not read") for code in sorted(found.other)]
     sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
     return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
 
 
-def is_of_mentions(layer: str) -> bool:
+def _is_of_mentions(layer: str) -> bool:
     """True if a layer may hold mentions, and not words, grammar or what the program keeps."""
-    return ENTITIES in layer or not layer.startswith((LINGUISTIC, "uima."))
+    return _ENTITIES in layer or not layer.startswith((_LINGUISTIC, "uima."))
 
 
-def add_mention(collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str]) -> None:
+def _add_mention(collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str]) -> None:
     """Adds an annotation of a layer; of its features one is the type, see `read`."""
-    main = "value" if ENTITIES in layer else next(iter(facts), "")
-    links = (link_of(facts.pop("identifier")),) if ENTITIES in layer and "identifier" in facts else ()
+    main = "value" if _ENTITIES in layer else next(iter(facts), "")
+    links = (parse_link(facts.pop("identifier")),) if _ENTITIES in layer and "identifier" in facts else ()
     kind = facts.pop(main, layer.rpartition(".")[2])
     collector.add((span,), kind, links=links, attributes=tuple(facts.items()))
 
@@ -168,11 +168,11 @@ def _plain(text: str) -> str:
 READER: Final = Reader(read=read)
 
 
-CAS_STEP: Final = "cas"
-TYPES: Final = "TypeSystem.xml"
+_CAS_STEP: Final = "cas"
+_TYPES: Final = "TypeSystem.xml"
 
 
-def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the title that it states, else the name of the file.
 
     Mentions are those of `read`.
@@ -186,34 +186,34 @@ def read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Docu
         FormatError: no CAS, one that is damaged, or XMI without its types.
         MissingExtraError: dkpro-cassis is not installed.
     """
-    with reading(source):
+    with package_errors(source):
         cas = _cas(source)
-        collector, relations, identifier = MentionCollector(cas.sofa_string or "", step=CAS_STEP), 0, source.name
+        collector, relations, identifier = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), 0, source.name
         for one in cas.select_all_annotations():
             names = [feature.name for feature in one.type.all_features]
             if one.type.name.endswith(".DocumentMetaData"):
                 identifier = getattr(one, "documentTitle", None) or identifier
             elif "Governor" in names:
-                relations += is_of_mentions(one.type.name)
-            elif is_of_mentions(one.type.name):
+                relations += _is_of_mentions(one.type.name)
+            elif _is_of_mentions(one.type.name):
                 facts = {name: value for name in names if isinstance(value := getattr(one, name), str) and value}
-                add_mention(collector, one.type.name, (one.begin, one.end), facts=facts)
+                _add_mention(collector, one.type.name, (one.begin, one.end), facts=facts)
         message = f"relations are not read ({relations:,})"
-        events = (event_of("relations-left-out", step=CAS_STEP, message=message),) if relations else ()
+        events = (make_event("relations-left-out", step=_CAS_STEP, message=message),) if relations else ()
         yield collector.document(identifier, events=events)
 
 
 def _cas(source: Source) -> Any:
-    cassis = needed("cassis", extra="cas", package="dkpro-cassis")
-    content = content_of(source)
+    cassis = import_extra("cassis", extra="cas", package="dkpro-cassis")
+    content = read_all_bytes(source)
     if content.getvalue().lstrip()[:1] == b"{":
         return cassis.load_cas_from_json(content)
     refuse_entities(content.getvalue(), source)
-    beside = Path(source.path).with_name(TYPES)
+    beside = Path(source.path).with_name(_TYPES)
     if not beside.is_file():
-        raise FormatError(f"XMI needs the file {TYPES} of its export in the same folder; put it there", at=source.path)
+        raise FormatError(f"XMI needs the file {_TYPES} of its export in the same folder; put it there", at=source.path)
     refuse_entities(beside.read_bytes(), source)
     return cassis.load_cas_from_xmi(content, typesystem=cassis.load_typesystem(beside))
 
 
-CAS_READER: Final = Reader(read=read_cas)
+CAS_READER: Final = Reader(read=_read_cas)

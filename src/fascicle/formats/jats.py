@@ -14,14 +14,22 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
-from fascicle.formats.extraction import characters, collapsed, field_note, join_sections, kind_of, local, unread_fields
+from fascicle.formats.extraction import (
+    collapse,
+    element_text,
+    field_note,
+    join_sections,
+    local_name,
+    part_kind,
+    unread_fields,
+)
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "jats"
+_STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
 # Elements that end the paragraph around them; those after the first line are only containers of others.
 _BLOCKS: Final = frozenset(
@@ -93,7 +101,7 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         for name, kind in _PARTS:
             for part in article.iterfind(name):
                 blocks.add(part, kind)
-        blocks.left_out.update(_OUT[name] for one in article if (name := local(one.tag)) in _OUT)
+        blocks.left_out.update(_OUT[name] for one in article if (name := local_name(one.tag)) in _OUT)
         text, sections = join_sections(blocks.found, between=_BETWEEN)
         facts = {name: said for name, find in _META.items() if (said := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
@@ -130,13 +138,13 @@ class _Blocks:
 
     def add(self, element: Element, kind: str) -> None:
         """Adds an element that is a block, and all blocks inside it."""
-        name = local(element.tag)
+        name = local_name(element.tag)
         self._end(kind)
         kind = self._kind(element, name, kind)
         if name == "def-item":
-            self._line.append(" - ".join(filter(None, map(characters, element))))
+            self._line.append(" - ".join(filter(None, map(element_text, element))))
         elif name == "tr":
-            self._line.append("\t".join(characters(cell) for cell in element))
+            self._line.append("\t".join(element_text(cell) for cell in element))
         else:
             self._inside(element, kind)
         self._end(kind)
@@ -148,13 +156,13 @@ class _Blocks:
             self._line.append(child.tail or "")
 
     def _child(self, child: Element, kind: str) -> None:
-        name = local(child.tag)
+        name = local_name(child.tag)
         if name in _OUT:
             self.left_out[_OUT[name]] += 1
         elif name == "table" and not self.options.tables:
             self.left_out["tables"] += 1
         elif name == "ref-list":
-            self.left_out["references"] += max(1, sum(local(one.tag) == "ref" for one in child.iter()))
+            self.left_out["references"] += max(1, sum(local_name(one.tag) == "ref" for one in child.iter()))
         elif name in _BLOCKS:
             self.add(child, kind)
         else:
@@ -166,14 +174,14 @@ class _Blocks:
         if name in _KINDS and not (name == "title" and kind in _HEADED):
             return _KINDS[name]
         if name in ("sec", "notes", "abstract", "fn-group"):
-            told = kind_of(element.get("sec-type", "")) or kind_of(characters(element.find("title")))
+            told = part_kind(element.get("sec-type", "")) or part_kind(element_text(element.find("title")))
             if kind.startswith("abstract"):
                 return f"abstract-{told}" if told and name == "sec" else kind
             return told if told and kind in ("body", "back") else kind
         return kind
 
     def _end(self, kind: str) -> None:
-        text = collapsed("".join(self._line)) if kind != "table" else "".join(self._line).strip(" \n")
+        text = collapse("".join(self._line)) if kind != "table" else "".join(self._line).strip(" \n")
         self._line.clear()
         if not text:
             return
@@ -186,7 +194,7 @@ class _Blocks:
         """Yields events for the parts that were left out."""
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
-            yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {counts}")
+            yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {counts}")
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:
@@ -194,17 +202,17 @@ def _fields_left_out(article: Element) -> Iterator[Event]:
     front = article.find("front")
     if front is None:
         return
-    yield from field_note(sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=STEP)
+    yield from field_note(sorted(set(unread_fields(front, opened=_OPEN, is_read=_is_read))), step=_STEP)
 
 
 def _is_read(element: Element) -> bool:
-    return local(element.tag) in _READ or element.get("pub-id-type") in _IDS
+    return local_name(element.tag) in _READ or element.get("pub-id-type") in _IDS
 
 
 def _id(kind: str) -> Callable[[Element], str]:
     def find(article: Element) -> str:
         ids = article.iterfind("front/article-meta/article-id")
-        return next((characters(one) for one in ids if one.get("pub-id-type") == kind), "")
+        return next((element_text(one) for one in ids if one.get("pub-id-type") == kind), "")
 
     return find
 
@@ -219,13 +227,13 @@ _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
         "pmc": _pmc,
         "pmid": _id("pmid"),
         "doi": _id("doi"),
-        "journal": lambda article: characters(article.find("front/journal-meta//journal-title")),
-        "year": lambda article: characters(article.find("front/article-meta/pub-date/year")),
+        "journal": lambda article: element_text(article.find("front/journal-meta//journal-title")),
+        "year": lambda article: element_text(article.find("front/article-meta/pub-date/year")),
         "article-type": lambda article: article.get("article-type", ""),
         "keywords": lambda article: "|".join(
-            filter(None, map(characters, article.iterfind("front/article-meta/kwd-group//kwd")))
+            filter(None, map(element_text, article.iterfind("front/article-meta/kwd-group//kwd")))
         ),
-        "licence": lambda article: characters(article.find("front/article-meta/permissions/license")),
+        "licence": lambda article: element_text(article.find("front/article-meta/permissions/license")),
     }
 )
 

@@ -13,20 +13,20 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Section
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.core.mention import Span
 from fascicle.core.tags import TagCensus
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError
-from fascicle.formats.collect import MentionCollector, TokenMention, joined_document, short_facts, tagged
+from fascicle.formats.collect import MentionCollector, TokenMention, join_tokens, read_tags, short_facts
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
-from fascicle.formats.tag_names import named, prefixed
+from fascicle.formats.tag_names import add_io_prefixes, tags_by_number
 from fascicle.formats.unread import fields_argument
 
-STEP: Final = "jsonl"
+_STEP: Final = "jsonl"
 
 
 class _RawMention(NamedTuple):
@@ -92,8 +92,8 @@ class Record:
                 'its name is known from dataset_info.json or labels="O,B-PER,I-PER"'
             )
         if not is_text:
-            return named(found, self.shape.tag_names)
-        return prefixed(found) if self.shape.bare else found
+            return tags_by_number(found, self.shape.tag_names)
+        return add_io_prefixes(found) if self.shape.bare else found
 
     def mentions(self) -> list[_RawMention]:
         """Returns the mentions, in order."""
@@ -157,7 +157,7 @@ class Record:
             or (name == shape.score and value is not None and _probability(value) is None)
         }
         message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
-        return (event_of("attributes-left-out", step=STEP, message=message),) if found else ()
+        return (make_event("attributes-left-out", step=_STEP, message=message),) if found else ()
 
     def meta(self) -> dict[str, str]:
         """Returns the other fields that are a short string or a number."""
@@ -168,7 +168,7 @@ class Record:
         return FormatError(message, at=self.place)
 
 
-def document_of(records: Sequence[Record], source: Source, number: int, report: ReadReport) -> Document:
+def from_records(records: Sequence[Record], source: Source, number: int, report: ReadReport) -> Document:
     """Makes one document from one record, or from the records of one group.
 
     Args:
@@ -205,10 +205,10 @@ def _of_tokens(
         length = sum(map(len, added))
         mentions += _counted(record.mention_lists(), added, before)
         if record.shape.tags:
-            mentions += tagged(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
+            mentions += read_tags(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
         sentences += added
         before += length
-    return joined_document(identifier, sentences, mentions, step=STEP, meta=meta)
+    return join_tokens(identifier, sentences, mentions, step=_STEP, meta=meta)
 
 
 def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before: int) -> Iterator[TokenMention]:
@@ -226,7 +226,7 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
 
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
-        return label_studio.document_of(record.value, identifier, field=shape.text, annotator=shape.annotator)
+        return label_studio.from_task(record.value, identifier, field=shape.text, annotator=shape.annotator)
     if record.shape.reader == _ARTICLE:
         return _of_article(record.value, identifier, meta=meta)
     return _of_bigbio(record.value, identifier, meta=meta)
@@ -234,7 +234,7 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
 
 def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     text = record.field(record.shape.text, str)
-    collector = MentionCollector(text, step=STEP)
+    collector = MentionCollector(text, step=_STEP)
     for raw in record.mentions():
         collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links, score=raw.score)
     return collector.document(identifier, sentences=_sentences(record), meta=meta)
@@ -322,7 +322,7 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
     for passage in passages:
         if len(passage.text) != len(passage.offsets):
             raise ValueError(
-                f"a passage has {counted(len(passage.text), 'text')} and {counted(len(passage.offsets), 'pair')} of "
+                f"a passage has {plural(len(passage.text), 'text')} and {plural(len(passage.offsets), 'pair')} of "
                 "offsets; allowed is one pair for each text"
             )
         parts += zip(passage.offsets, passage.text, strict=True)
@@ -330,7 +330,7 @@ def _text_of_passages(passages: Sequence[_Passage]) -> str:
     for (start, end), part in sorted(parts, key=lambda one: one[0]):
         if start < length or end - start != len(part) or start - length > _GAP:
             raise ValueError(
-                f"the passage at {start} to {end} has {counted(len(part), 'character')}, and the one before it ends at "
+                f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the one before it ends at "
                 f"{length}; allowed are passages of the length of their offsets, one after the other, at most "
                 f"{_GAP:,} characters apart"
             )
@@ -343,7 +343,7 @@ def _left_out(record: Mapping[str, Any]) -> list[Event]:
     """Returns events that count what a record has beside its mentions (events, relations and similar lists)."""
     counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
     return [
-        event_of(f"{name}-left-out", step=_BIGBIO, message=f"{name} are not read ({count:,})")
+        make_event(f"{name}-left-out", step=_BIGBIO, message=f"{name} are not read ({count:,})")
         for name, count in counts.items()
     ]
 

@@ -10,21 +10,21 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.files.encodings import head_text
+from fascicle.core.files.encodings import decode_head
 from fascicle.core.files.pipes import is_pipe
-from fascicle.core.files.source import STDIN, Source, lines_or_errors, open_bytes, text_of, without_mark
+from fascicle.core.files.source import STDIN, Source, line_text, open_bytes, read_lines_or_errors, strip_mark
 from fascicle.core.wording import typo_hint
-from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explained
-from fascicle.formats.collect import grouped, sound
+from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explain_errors
+from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Reader, Writer
-from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.label_studio import merged
-from fascicle.formats.losses import OF_LINKS, held
+from fascicle.formats.json_record import Record, from_records
+from fascicle.formats.label_studio import merge_records
+from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjusted
+from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjust_shape
 from fascicle.formats.tag_names import check_labels
 
-HOLDS: Final = held(
+_HOLDS: Final = held_fields(
     "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
 )
 _ANSWER: Final = "answer"
@@ -56,7 +56,7 @@ class JsonlOptions:
             hint = typo_hint(self.shape, SHAPES)
             message = f"the shape {self.shape!r} is not known{hint}; choose auto or one of {', '.join(SHAPES)}"
             raise UsageError(message, code="unknown-name")
-        adjusted(JsonShape(), self.fields)
+        adjust_shape(JsonShape(), self.fields)
         check_labels(self.labels)
 
 
@@ -78,12 +78,12 @@ def read(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[
         FormatError: not JSON, an unknown shape, a record that lacks a field of the shape, or annotation that would not
             be read.
     """
-    for number, group in enumerate(grouped(_chosen(source, options, report), lambda record: record.group), 1):
+    for number, group in enumerate(group_by_key(_chosen(source, options, report), lambda record: record.group), 1):
         with report.aside.one():
-            yield document_of(sound(group), source, number, report)
+            yield from_records(raise_first_error(group), source, number, report)
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
+def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes a document as one line: ``{id, text, sentences, entities: [{start, end, type, text}]}``.
 
     Offsets are code points, ends exclusive. A discontinuous mention has ``spans`` too, one with a score ``score``, and
@@ -112,7 +112,7 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
 
 def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterator[Record | InputError]:
     shapes = Shapes(options.shape, options.fields, report=report, path=source.path, labels=options.labels)
-    for place, value in merged(_asked(source, options)):
+    for place, value in merge_records(_asked(source, options)):
         if isinstance(value, FormatError):
             yield value
         elif not isinstance(value, dict):
@@ -124,7 +124,7 @@ def _chosen(source: Source, options: JsonlOptions, report: ReadReport) -> Iterat
 
 def _asked(source: Source, options: JsonlOptions) -> Iterator[tuple[str, Any]]:
     """Yields the records that match the conditions of the options, and all values that are not objects."""
-    for place, value in records(source):
+    for place, value in read_records(source):
         if not isinstance(value, dict) or all(
             field in value and str(value[field]) == wanted for field, wanted in options.where
         ):
@@ -146,7 +146,7 @@ def _record(value: dict[str, Any], place: str, shapes: Shapes, *, asked: Collect
     return Record(value, shape, place, events=events)
 
 
-def records(source: Source) -> Iterator[tuple[str, Any]]:
+def read_records(source: Source) -> Iterator[tuple[str, Any]]:
     """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(source.text(), source.path)
@@ -154,13 +154,13 @@ def records(source: Source) -> Iterator[tuple[str, Any]]:
         for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return
-    for number, line in lines_or_errors(source):
+    for number, line in read_lines_or_errors(source):
         place = Place(source.path, number)
         if isinstance(line, FormatError):
             yield place, line
         elif line.strip():
             try:
-                yield from ((place, one) for one in _records_in(_parse(text_of(without_mark(line)), place)))
+                yield from ((place, one) for one in _records_in(_parse(line_text(strip_mark(line)), place)))
             except FormatError as error:
                 yield place, error
 
@@ -177,14 +177,14 @@ def _records_in(value: Any) -> Iterator[Any]:
 
 
 def _parse(text: str, place: str) -> Any:
-    with explained("not JSON", at=place, advice="; JSON Lines has one object per line"):
+    with explain_errors("not JSON", at=place, advice="; JSON Lines has one object per line"):
         return _DECODER.decode(text)
 
 
 def _is_one_value(source: Source) -> bool:
     """True if a file is one array, or one object over several lines, and not JSON Lines."""
     with open_bytes(source.path) as stream:
-        head = head_text(stream.read(256), codec=source.codec).lstrip()
+        head = decode_head(stream.read(256), codec=source.codec).lstrip()
     if head[:1] != "[":
         first, _, more = head.partition("\n")
         return first.rstrip() == "{" and more.lstrip()[:1] == '"'
@@ -197,4 +197,4 @@ def _is_one_value(source: Source) -> bool:
 
 
 READER: Final = Reader(read=read, options=JsonlOptions)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)

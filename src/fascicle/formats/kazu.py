@@ -13,18 +13,18 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.core.mention import Span, is_curie
-from fascicle.errors import FormatError, explained
+from fascicle.errors import FormatError, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
-from fascicle.formats.jsonl import records
+from fascicle.formats.jsonl import read_records
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
-STEP: Final = "kazu"
-HOLDS: Final = HeldFields(
+_STEP: Final = "kazu"
+_HOLDS: Final = HeldFields(
     format="the JSON of Kazu",
     fields=EVERYTHING - {"words", "abbreviations", "changes", "relations", "nil-links"},
     partly=frozenset({"sections", "section-attributes", "sentences"}),
@@ -102,7 +102,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: no JSON, or no document of Kazu.
     """
-    for place, value in records(source):
+    for place, value in read_records(source):
         with report.aside.one():
             if isinstance(value, FormatError):
                 raise value
@@ -111,10 +111,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _document(value: Any, place: str) -> Document:
     advice = "; it has idx and sections, and each section a text and a name"
-    with explained("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
+    with explain_errors("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
         given = msgspec.convert(value, _Document)
         text, starts = _placed(given.sections)
-        collector = MentionCollector(text, step=STEP)
+        collector = MentionCollector(text, step=_STEP)
         for section, start in zip(given.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)
@@ -209,19 +209,19 @@ def _left_out(given: _Document) -> Iterator[Event]:
     counts = {
         "candidates for links": sum(len(one.linking_candidates) for one in entities),
         "strategies of mappings": sum(
-            one.string_match_strategy not in ("", STEP) for entity in entities for one in entity.mappings
+            one.string_match_strategy not in ("", _STEP) for entity in entities for one in entity.mappings
         ),
         "further facts of entities": sum(len(one.metadata.keys() - {_FACTS, _SCORE}) for one in entities),
         "further facts of sections": sum(len(one.metadata) for one in given.sections if one.name in ("", _UNNAMED)),
     }
     if listed := ", ".join(f"{what} {count:,}" for what, count in counts.items() if count):
-        yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
+        yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
+def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as one line."""
     sections, starts = _made(document, report)
     ends = [start + len(section.text) for section, start in zip(sections, starts, strict=True)]
@@ -299,11 +299,11 @@ def _mapping(link: Link, rank: int) -> _Mapping:
         source=link.ontology,
         parser_name=link.ontology,
         idx=link.id,
-        string_match_strategy=STEP,
+        string_match_strategy=_STEP,
         string_match_confidence=_SURE,
         metadata={key: value for key, value in facts.items() if value not in (None, "")},
     )
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)

@@ -16,19 +16,19 @@ from typing import Any, BinaryIO, Final, TypeVar
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Event, Link, Mention
-from fascicle.core.effects import event_of
-from fascicle.core.mention import Span, identifier_of, without_overlaps
-from fascicle.core.wording import counted
+from fascicle.core.effects import make_event
+from fascicle.core.mention import Span, display_identifier, without_overlaps
+from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, short_facts
-from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import OF_LINKS, held
+from fascicle.formats.handlers import Encode, WriteOne, Writer
+from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
 PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
-OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
+_OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 _END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
@@ -54,7 +54,7 @@ class _Region(msgspec.Struct):
     @property
     def links(self) -> tuple[Link, ...]:
         """Links that Fascicle wrote into the ``meta`` of the region."""
-        return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
+        return msgspec.convert((self.meta or {}).get(_OURS, ()), tuple[Link, ...])
 
 
 class _Annotation(msgspec.Struct):
@@ -90,14 +90,14 @@ class _Task(msgspec.Struct):
     @property
     def ours(self) -> _Ours | None:
         """Facts that Fascicle wrote into the ``meta`` of the task."""
-        told = (self.meta or {}).get(OURS)
+        told = (self.meta or {}).get(_OURS)
         return None if told is None else msgspec.convert(told, _Ours)
 
 
 _Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
 
 
-def document_of(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
+def from_task(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
     """Makes a document from a task.
 
     Args:
@@ -142,24 +142,24 @@ def _layers(task: _Task, annotator: str) -> tuple[_Layers, list[Event]]:
     made = [one for one in task.annotations if not one.was_cancelled]
     events = []
     if cancelled := len(task.annotations) - len(made):
-        message = f"{counted(cancelled, 'annotation')} of the task cancelled by the annotator, not read"
+        message = f"{plural(cancelled, 'annotation')} of the task cancelled by the annotator, not read"
         events.append(Event(step=STEP, kind="note", code="cancelled-annotation", message=message))
     if not made:
         message = "the task has no annotation: read as text without gold mentions"
         events.append(Event(step=STEP, kind="note", code="unannotated-record", message=message))
     if task.drafts:
-        message = f"{counted(len(task.drafts), 'draft')} of an annotation not read"
+        message = f"{plural(len(task.drafts), 'draft')} of an annotation not read"
         events.append(Event(step=STEP, kind="note", code="drafts-left-out", message=message))
     told = [one for one in task.predictions if not isinstance(one, int)]
     if numbers := len(task.predictions) - len(told):
-        message = f"of {counted(numbers, 'prediction')} the export has the number alone, and nothing that it says"
+        message = f"of {plural(numbers, 'prediction')} the export has the number alone, and nothing that it says"
         events.append(Event(step=STEP, kind="note", code="predictions-left-out", message=message))
     layers: _Layers = [(prediction.model_version or "predictions", prediction.result) for prediction in told]
     if annotator == _EVERYONE:
         return [*((f"annotator-{one.annotator}", one.result) for one in made), *layers], events
     chosen = _chosen(made, annotator)
     if left := len(made) - len(chosen):
-        message = f"{counted(left, 'annotation')} of the task by others than the chosen annotator, not read"
+        message = f"{plural(left, 'annotation')} of the task by others than the chosen annotator, not read"
         events.append(Event(step=STEP, kind="note", code="other-annotators", message=message))
     return [*((GOLD, one.result) for one in chosen), *layers], events
 
@@ -174,7 +174,7 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
         return found
     who = ", ".join(dict.fromkeys(one.annotator for one in found or made))
     raise ValueError(
-        f"the task has {counted(len(found or made), 'annotation')}, of the annotator(s) {who}, and nothing says which "
+        f"the task has {plural(len(found or made), 'annotation')}, of the annotator(s) {who}, and nothing says which "
         f"one is gold; choose one with {fields_argument(('annotator', 'NAME'))}, or keep each as a source with "
         f"{fields_argument(('annotator', _EVERYONE))}"
     )
@@ -195,7 +195,7 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
         spans = without_overlaps(map(place, places))
         if len(spans) < len(parts):
             message = f"parts of a mention at {spans} overlap; they were joined"
-            events.append(event_of("overlapping-fragments", step=STEP, message=message))
+            events.append(make_event("overlapping-fragments", step=STEP, message=message))
         score = next((one.score for _, one in parts if one.score is not None), None)
         links = next((one.links for _, one in parts if one.links), ())
         for kind in places[0].labels:
@@ -203,7 +203,7 @@ def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"
-        events.append(event_of("regions-left-out", step=STEP, message=message))
+        events.append(make_event("regions-left-out", step=STEP, message=message))
     return events
 
 
@@ -252,7 +252,7 @@ def _places(text: str, found: Sequence[_Labels]) -> tuple[_Place, list[Event]]:
     if not _agrees(text, found, moved):
         return as_given, []
     message = "the offsets of the task count UTF-16 units; moved to code points, where all texts of mentions agree"
-    return moved, [event_of("offsets-moved", step=STEP, message=message)]
+    return moved, [make_event("offsets-moved", step=STEP, message=message)]
 
 
 def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
@@ -260,7 +260,7 @@ def _agrees(text: str, found: Sequence[_Labels], place: _Place) -> bool:
     return all(told is None or told in (own, _END_OF_LINE.sub(r"\\n", own)) for told, own in pairs)
 
 
-P = TypeVar("P", bound=str)
+_P = TypeVar("_P", bound=str)
 ANNOTATION: Final = "annotation_id"
 ANNOTATOR: Final = "annotator"
 # Fields of the export about an annotation; all other fields are the data of the task, or annotations.
@@ -277,13 +277,13 @@ def is_flat(names: object) -> bool:
     return isinstance(names, dict | list | tuple) and ANNOTATION in names and ANNOTATOR in names
 
 
-def merged(records: Iterator[tuple[P, Any]]) -> Iterator[tuple[P, Any]]:
+def merge_records(records: Iterator[tuple[_P, Any]]) -> Iterator[tuple[_P, Any]]:
     """Merges consecutive records of one id and one text into a task; other records stay as they are.
 
     Args:
         records: each with its place.
     """
-    waiting: list[tuple[P, Any]] = []  # records of one task, until the next record is known
+    waiting: list[tuple[_P, Any]] = []  # records of one task, until the next record is known
     for place, value in records:
         if not isinstance(value, dict) or not is_flat(value):
             yield from waiting
@@ -323,7 +323,7 @@ def _region(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores"
-HOLDS: Final = held("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
+HOLDS: Final = held_fields("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -340,7 +340,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     gold = layers.pop(GOLD, None)
     task = {
         "data": {"text": document.text},
-        "meta": {OURS: {"id": document.id, "meta": facts}},
+        "meta": {_OURS: {"id": document.id, "meta": facts}},
         "annotations": [{"result": gold}] if gold else [],
         "predictions": [{"model_version": source, "result": regions} for source, regions in layers.items()],
     }
@@ -351,8 +351,8 @@ def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
     """Yields a region for each part of a mention, and relations that join them in their order."""
     facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
     if mention.links:  # the text is shown beside the region
-        told = [f"{identifier_of(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
-        facts["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
+        told = [f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
+        facts["meta"] = {"text": told, _OURS: msgspec.to_builtins(mention.links)}
     names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
     for name, (start, end) in zip(names, mention.spans, strict=True):
         value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}
@@ -362,7 +362,7 @@ def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
 
 
 @contextmanager
-def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Opens an array and yields the function that adds a task; the array is closed at the end.
 
     Args:

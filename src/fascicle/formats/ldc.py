@@ -22,19 +22,19 @@ from xml.etree.ElementTree import Element
 import msgspec
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements_in
 from fascicle.core.files.source import Source, is_integer
 from fascicle.core.files.tree import Tree, open_tree
-from fascicle.core.wording import counted, unescaped
+from fascicle.core.wording import plural, unescape_html
 from fascicle.errors import FormatError, Place
-from fascicle.formats.collect import MentionCollector, joined_document
+from fascicle.formats.collect import MentionCollector, join_tokens
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "ace"
-TEXT: Final = ".sgm"
-ENTITIES: Final = ".apf.xml"
+_STEP: Final = "ace"
+_TEXT: Final = ".sgm"
+_ENTITIES: Final = ".apf.xml"
 _FINAL: Final = "timex2norm"  # of the four folders in which ACE 2005 has a text, that with the final annotation
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BLANK: Final = re.compile(r"\s")
@@ -61,7 +61,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: two texts of one name, a text without its entities, or a file that is no such XML.
     """
-    with open_tree(source.path, suffixes=(TEXT, PurePosixPath(ENTITIES).suffix)) as tree:
+    with open_tree(source.path, suffixes=(_TEXT, PurePosixPath(_ENTITIES).suffix)) as tree:
         for name in tree.unnamed:
             report.aside.add(tree.refusal(name))
         for identifier, name in _texts(tree).items():
@@ -71,7 +71,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _texts(tree: Tree) -> dict[str, str]:
     """Returns the text files by the ids of their documents."""
-    names = [name for name in tree.names if name.lower().endswith(TEXT)]
+    names = [name for name in tree.names if name.lower().endswith(_TEXT)]
     final = [name for name in names if _FINAL in PurePosixPath(name).parts]
     found: dict[str, str] = {}
     for name in final or names:
@@ -84,16 +84,16 @@ def _texts(tree: Tree) -> dict[str, str]:
 
 
 def _document(tree: Tree, name: str, identifier: str, source: Source) -> Document:
-    beside = name[: -len(TEXT)] + ENTITIES
+    beside = name[: -len(_TEXT)] + _ENTITIES
     if beside not in tree.names:
-        raise FormatError(f"{tree.place(name)} has no {identifier}{ENTITIES} beside it; add it, or take the text away")
+        raise FormatError(f"{tree.place(name)} has no {identifier}{_ENTITIES} beside it; add it, or take the text away")
     raw = _TAG.sub("", tree.text(name, source)[0])
     place = tree.place(beside)
     tags = ("entity", *_LEFT_OUT)
     records = [one for _, one in elements_in(tree.text(beside, source)[0], tags, path=place)]
     said = [one for record in records if record.tag == "entity" for one in _said(record, place)]
     text, move, events = _settled(raw, said)
-    collector = MentionCollector(text, step=STEP)
+    collector = MentionCollector(text, step=_STEP)
     for start, end, expected, entity, mention in said:
         found = move(start), move(end + 1)
         same = _BLANK.sub(" ", expected) == _BLANK.sub(" ", text[slice(*found)])  # a line may end otherwise in the XML
@@ -119,7 +119,7 @@ def _said(entity: Element, place: str) -> Iterator[_Said]:
 
 def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
     """Returns the text with its escapes resolved, and what moves the offsets of the mentions into it."""
-    text, moved = _ESCAPE.sub(lambda found: unescaped(found[0]), raw), _move(raw)
+    text, moved = _ESCAPE.sub(lambda found: unescape_html(found[0]), raw), _move(raw)
 
     def right(move: _Move) -> int:
         return sum(text[move(start) : move(end + 1)] == expected for start, end, expected, *_ in said)
@@ -127,14 +127,14 @@ def _settled(raw: str, said: list[_Said]) -> tuple[str, _Move, list[Event]]:
     if text == raw or right(int) >= right(moved):
         return text, int, []
     message = "the offsets of this document count the characters of &amp; and other escapes; they were moved"
-    return text, moved, [event_of("offsets-moved", step=STEP, message=message)]
+    return text, moved, [make_event("offsets-moved", step=_STEP, message=message)]
 
 
 def _move(raw: str) -> _Move:
     """Returns a function from offsets in a text with escapes to those in the text without."""
     escapes = list(_ESCAPE.finditer(raw))
     ends = [one.end() for one in escapes]
-    shorter = [0, *accumulate(len(one[0]) - len(unescaped(one[0])) for one in escapes)]
+    shorter = [0, *accumulate(len(one[0]) - len(unescape_html(one[0])) for one in escapes)]
     return lambda offset: offset - shorter[bisect_right(ends, offset)]
 
 
@@ -146,14 +146,14 @@ def _attributes(entity: Mapping[str, str], mention: Mapping[str, str]) -> tuple[
 def _left_out(records: list[Element]) -> Iterator[Event]:
     for tag, code in _LEFT_OUT.items():
         if number := sum(record.tag == tag for record in records):
-            yield event_of(code, step=STEP, message=f"{counted(number, tag)} of the file left out")
+            yield make_event(code, step=_STEP, message=f"{plural(number, tag)} of the file left out")
 
 
 READER: Final = Reader(read=read)
 
 
-NAMES_STEP: Final = "ontonotes"
-NAMES: Final = ".name"
+_NAMES_STEP: Final = "ontonotes"
+_NAMES: Final = ".name"
 _START: Final = re.compile(r"<DOC\b([^<>]*)>")
 _PART: Final = re.compile(r"<ENAMEX\b([^<>]*)>|(</ENAMEX>)|([^<>\s]+)|(\S)")
 _FACT: Final = re.compile(r'\b(\w+)="([^"]*)"')
@@ -161,7 +161,7 @@ _COUNT: Final = re.compile(r"\d{1,9}")
 _Name = tuple[int, int, dict[str, str]]  # first token, the one after the last, facts of the tag
 
 
-def read_names(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def _read_names(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the documents of a ``.name`` file, or of all such files of a folder or zip, sorted by name.
 
     The id of a document is its ``DOCNO``; of a document without one, the name of the file.
@@ -174,7 +174,7 @@ def read_names(source: Source, options: None, report: ReadReport) -> Iterator[Do
     Raises:
         FormatError: a file without documents, or a tag that is not closed, not opened or of another kind.
     """
-    with open_tree(source.path, suffixes=(NAMES,)) as tree:
+    with open_tree(source.path, suffixes=(_NAMES,)) as tree:
         for name in tree.unnamed:
             report.aside.add(tree.refusal(name))
         for name in tree.names:
@@ -203,9 +203,9 @@ def _document_of_names(content: str, identifier: str, start: Place) -> Document:
         names += [(first + low, first + high, facts) for low, high, facts in found]
         first += len(tokens)
         sentences += [tokens] if tokens else []
-    document = joined_document(identifier, sentences, (), step=NAMES_STEP)
+    document = join_tokens(identifier, sentences, (), step=_NAMES_STEP)
     words = document.words or ()
-    collector = MentionCollector(document.text, step=NAMES_STEP)
+    collector = MentionCollector(document.text, step=_NAMES_STEP)
     for low, high, facts in names:
         inner = words[low][0] + int(facts.get("S_OFF", 0)), words[high - 1][1] - int(facts.get("E_OFF", 0))
         collector.add([inner], facts["TYPE"])
@@ -219,7 +219,7 @@ def _sentence(line: str, place: Place) -> tuple[list[str], list[_Name]]:
     names: list[_Name] = []
     for tag, close, token, other in _PART.findall(line):
         if token:
-            tokens.append(unescaped(token))
+            tokens.append(unescape_html(token))
         elif close and opened and opened[-1][0] < len(tokens):
             low, facts = opened.pop()
             names.append((low, len(tokens), facts))
@@ -241,7 +241,7 @@ def _counts(facts: dict[str, str]) -> bool:
 
 
 def _facts_of(tag: str) -> dict[str, str]:
-    return {name: unescaped(value) for name, value in _FACT.findall(tag)}
+    return {name: unescape_html(value) for name, value in _FACT.findall(tag)}
 
 
-ONTONOTES_READER: Final = Reader(read=read_names)
+ONTONOTES_READER: Final = Reader(read=_read_names)

@@ -118,7 +118,7 @@ class HeldFields:
         return tuple(found)
 
 
-def held(
+def held_fields(
     format_name: str, fields: str, *, partly: str = "", also: frozenset[str] = frozenset(), **more: Any
 ) -> HeldFields:
     """Returns the fields that a format holds.
@@ -172,7 +172,7 @@ _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
 )
 
 
-class Annotated(Named, Protocol):
+class AnnotatedItem(Named, Protocol):
     """Document, or prediction about one."""
 
     @property
@@ -180,10 +180,10 @@ class Annotated(Named, Protocol):
         """Mentions in canonical order."""
 
 
-Said = TypeVar("Said", bound=Annotated)
+Item = TypeVar("Item", bound=AnnotatedItem)
 
 
-def representable_part(document: Said, holds: HeldFields, report: WriteReport) -> Said:
+def representable_part(document: Item, holds: HeldFields, report: WriteReport) -> Item:
     """Returns the part of a document that a format holds, and counts the rest.
 
     Args:
@@ -198,7 +198,7 @@ def representable_part(document: Said, holds: HeldFields, report: WriteReport) -
         return document
     if isinstance(document, Document):
         if document.relations:
-            return cast(Said, _with_relations(document, holds, report))
+            return cast(Item, _with_relations(document, holds, report))
         for code, count in holds.of_document:
             if lost := count(document):
                 report.lose(code, document, count=lost)
@@ -207,7 +207,7 @@ def representable_part(document: Said, holds: HeldFields, report: WriteReport) -
     kept = _held_mentions(document, document.mentions, holds, report)
     if len(kept) == len(document.mentions) and all(map(is_, kept, document.mentions)):
         return document
-    return cast(Said, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
+    return cast(Item, msgspec.structs.replace(cast(msgspec.Struct, document), mentions=kept))
 
 
 def _with_relations(document: Document, holds: HeldFields, report: WriteReport) -> Document:

@@ -13,16 +13,16 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
-from fascicle.formats.extraction import characters, field_note, join_sections, kind_of, unread_fields
+from fascicle.formats.extraction import element_text, field_note, join_sections, part_kind, unread_fields
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "medline"
+_STEP: Final = "medline"
 _BETWEEN: Final = "\n"
 _DELETED: Final = ("DeleteCitation", "DeleteDocument")
 _RECORDS: Final = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
@@ -74,7 +74,7 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
     """
     for place, element in elements(source, (*_RECORDS, *_DELETED)):
         if element.tag in _DELETED:
-            report.deleted.setdefault(source.path, []).extend(filter(None, map(characters, element.iter("PMID"))))
+            report.deleted.setdefault(source.path, []).extend(filter(None, map(element_text, element.iter("PMID"))))
             continue
         with report.aside.one():
             yield _document(element, place, options)
@@ -83,7 +83,7 @@ def read(source: Source, options: MedlineOptions, report: ReadReport) -> Iterato
 def _document(record: Element, place: Place, options: MedlineOptions) -> Document:
     citation = _citation(record)
     pmid = citation.find("PMID")
-    identifier = characters(pmid)
+    identifier = element_text(pmid)
     if pmid is None or not identifier:
         raise FormatError("a citation has no PMID; fetch the file again", at=place)
     article = citation.find("Article")
@@ -93,7 +93,7 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
-    events = [*field_note(unread, step=STEP), *(() if options.others or not others else (_other_event(len(others)),))]
+    events = [*field_note(unread, step=_STEP), *(() if options.others or not others else (_other_event(len(others)),))]
     facts = {name: said for name, find in _META.items() if (said := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
@@ -110,30 +110,30 @@ def _citation(record: Element) -> Element:
 
 
 def _titles(article: Element, name: str) -> Iterator[tuple[str, str]]:
-    title = characters(article.find(name))
+    title = element_text(article.find(name))
     if name == "ArticleTitle" and not title:
-        title = characters(article.find("Book/BookTitle"))
+        title = element_text(article.find("Book/BookTitle"))
     yield ("title" if name == "ArticleTitle" else "title-other"), title
 
 
 def _abstract(abstract: Element | None, name: str) -> Iterator[tuple[str, str]]:
     for part in () if abstract is None else abstract.iter("AbstractText"):
-        text, label = characters(part), part.get("Label", "").strip()
+        text, label = element_text(part), part.get("Label", "").strip()
         told = part.get("NlmCategory", "")
-        kind = kind_of(told if told not in _UNTOLD else label)
+        kind = part_kind(told if told not in _UNTOLD else label)
         shown = f"{label}: {text}" if label not in _UNTOLD and text else text
         yield (f"{name}-{kind}" if kind else name), shown
 
 
 def _other_event(count: int) -> Event:
-    what = counted(count, "title or part of an abstract", "titles or parts of abstracts")
+    what = plural(count, "title or part of an abstract", "titles or parts of abstracts")
     message = f"{what} in another language, or for other readers, left out"
-    return event_of("other-text-left-out", step=STEP, message=message)
+    return make_event("other-text-left-out", step=_STEP, message=message)
 
 
 def _is_read(element: Element) -> bool:
     if element.tag == "OtherID":
-        return characters(element).startswith("PMC")
+        return element_text(element).startswith("PMC")
     attribute, kinds = _IDS.get(element.tag, ("", ()))
     return element.tag in _READ or element.get(attribute) in kinds
 
@@ -150,7 +150,7 @@ def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Ele
     def find(record: Element) -> str:
         around = record.iter(within or tag)
         children = (one for each in around for one in each if one.tag == tag) if within else around
-        return "|".join(filter(None, (one.get(attribute, "") if attribute else characters(one) for one in children)))
+        return "|".join(filter(None, (one.get(attribute, "") if attribute else element_text(one) for one in children)))
 
     return find
 
@@ -161,9 +161,9 @@ def _identifiers(kind: str) -> Callable[[Element], str]:
     def find(record: Element) -> str:
         own = (one for one in record.iter("ELocationID") if one.get("EIdType") == kind)
         ids = (one for one in record.iterfind("PubmedData/ArticleIdList/ArticleId") if one.get("IdType") == kind)
-        other = (one for one in record.iter("OtherID") if kind == "pmc" and characters(one).startswith("PMC"))
+        other = (one for one in record.iter("OtherID") if kind == "pmc" and element_text(one).startswith("PMC"))
         return next(
-            filter(None, (characters(one).partition(" ")[0] for found in (own, ids, other) for one in found)), ""
+            filter(None, (element_text(one).partition(" ")[0] for found in (own, ids, other) for one in found)), ""
         )
 
     return find
@@ -182,14 +182,14 @@ def _year(record: Element) -> str:
     date = next(record.iter("PubDate"), None)
     if date is None:
         return ""
-    return characters(date.find("Year")) or characters(date.find("MedlineDate"))[:4]
+    return element_text(date.find("Year")) or element_text(date.find("MedlineDate"))[:4]
 
 
 _META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
     {
         "doi": _identifiers("doi"),
         "pmc": _identifiers("pmc"),
-        "journal": lambda record: characters(record.find(".//Journal/Title")),
+        "journal": lambda record: element_text(record.find(".//Journal/Title")),
         "year": _year,
         "language": _all_of("Language"),
         "publication-types": _all_of("PublicationType"),

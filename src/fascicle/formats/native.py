@@ -10,13 +10,13 @@ from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.source import Line, Source, lines_or_errors, text_of, whole_text, without_mark
+from fascicle.core.files.source import Line, Source, line_text, read_lines_or_errors, read_whole_text, strip_mark
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.handlers import Reader, Writer, file_text
-from fascicle.formats.losses import EVERYTHING, HeldFields, held
+from fascicle.formats.losses import EVERYTHING, HeldFields, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
 
-HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
+_HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -30,7 +30,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     Raises:
         FormatError: a line that is no document of this schema.
     """
-    for number, line in lines_or_errors(source):
+    for number, line in read_lines_or_errors(source):
         if line == "" or (isinstance(line, str) and line.isspace()):
             continue
         with report.aside.one():
@@ -38,7 +38,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _document(line: Line, place: str) -> Document:
-    text = text_of(without_mark(line))
+    text = line_text(strip_mark(line))
     try:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:
@@ -47,13 +47,13 @@ def _document(line: Line, place: str) -> Document:
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n")
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: lambda document, report: codec.encode(document) + b"\n")
 
 
-PLAIN_HOLDS: Final = held("plain text", "text-between-words")
+_PLAIN_HOLDS: Final = held_fields("plain text", "text-between-words")
 
 
-def read_plain(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def _read_plain(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a text file; an empty file is a document with an empty text.
 
     Line ends stay as they are. A byte order mark is not part of the text.
@@ -61,14 +61,14 @@ def read_plain(source: Source, options: None, report: ReadReport) -> Iterator[Do
     Raises:
         FormatError: a binary file, or text in another encoding.
     """
-    text = whole_text(source)
+    text = read_whole_text(source)
     try:
         yield Document(id=source.name, text=text)
     except ValueError as error:  # utf-16 with surrogatepass-like codecs can produce lone surrogates
         raise InputError(str(error), at=source.path) from None
 
 
-def plain_encoder() -> Callable[[Document, WriteReport], bytes]:
+def _plain_encoder() -> Callable[[Document, WriteReport], bytes]:
     """Returns the function that encodes the one document as text.
 
     A text that begins with U+FEFF gets another one in front, since readers take the first for a byte order mark.
@@ -85,5 +85,5 @@ def plain_encoder() -> Callable[[Document, WriteReport], bytes]:
     return encode
 
 
-PLAIN_READER: Final = Reader(read=read_plain, may_be_empty=True)
-PLAIN_WRITER: Final = Writer(holds=PLAIN_HOLDS, encoder=lambda _: plain_encoder())
+PLAIN_READER: Final = Reader(read=_read_plain, may_be_empty=True)
+PLAIN_WRITER: Final = Writer(holds=_PLAIN_HOLDS, encoder=lambda _: _plain_encoder())

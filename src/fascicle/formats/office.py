@@ -18,17 +18,17 @@ from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
-from fascicle.errors import FormatError, InputError, needed
-from fascicle.formats.extraction import EXTRACTED, join_sections, package_of, reading
-from fascicle.formats.handlers import Encode, Put, Reader, Writer
-from fascicle.formats.predictions import columns_of
+from fascicle.errors import FormatError, InputError, import_extra
+from fascicle.formats.extraction import EXTRACTED, join_sections, package_errors, read_zip_package
+from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
+from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.tables import TSV, Rows, TableOptions, holds_of_table
+from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
 
-STEP: Final = "docx"
+_STEP: Final = "docx"
 _BETWEEN: Final = "\n\n"
 # Not of the text of a paragraph.
 _DELETED: Final = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "txbxContent"})
@@ -49,9 +49,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: no document of Word, or one that is damaged.
         MissingExtraError: python-docx is not installed.
     """
-    package = package_of(source)
-    with reading(source):
-        part = needed("docx", extra="office", package="python-docx").Document(package).part
+    package = read_zip_package(source)
+    with package_errors(source):
+        part = import_extra("docx", extra="office", package="python-docx").Document(package).part
         left_out = Counter[str]()
         blocks = list(_blocks(part.element.body, left_out))
         for other in part.package.iter_parts():
@@ -59,7 +59,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             left_out[f"{kind.rstrip('s')}s"] += bool(kind) and b"<w:t" in other.blob
     text, sections = join_sections(blocks, between=_BETWEEN)
     listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()) if count)
-    said = (event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}"),) if listed else ()
+    said = (make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"),) if listed else ()
     yield Document(id=source.name, text=text, sections=sections, meta=dict(EXTRACTED), events=said)
 
 
@@ -126,15 +126,15 @@ def _boxes(paragraph: Any) -> Iterator[Any]:
 READER: Final = Reader(read=read)
 
 
-SHEET_STEP: Final = "xlsx"
-MAX_ROWS: Final = 2**20  # of a sheet
-MAX_CELLS: Final = 2**25  # that are read
-MAX_CELL: Final = 32_767  # characters
+_SHEET_STEP: Final = "xlsx"
+_MAX_ROWS: Final = 2**20  # of a sheet
+_MAX_CELLS: Final = 2**25  # that are read
+_MAX_CELL: Final = 32_767  # characters
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
 
-def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
+def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -> Iterator[Document]:
     """Streams the rows of the first sheet that has some, as `fascicle.formats.text_tables.read` does.
 
     Args:
@@ -146,15 +146,15 @@ def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -
         FormatError: no workbook, one of mentions, or a column that is not there.
         MissingExtraError: openpyxl is not installed.
     """
-    package = package_of(source)
-    with reading(source):
-        openpyxl = needed("openpyxl", extra="office")
+    package = read_zip_package(source)
+    with package_errors(source):
+        openpyxl = import_extra("openpyxl", extra="office")
         book = openpyxl.load_workbook(package, read_only=True, data_only=True)
         sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
     if not sheets:
         return
     (name, rows), *others = sheets
-    if columns_of("\t".join(rows[0][1])):
+    if find_columns("\t".join(rows[0][1])):
         raise FormatError(
             f"the sheet {name!r} is a table of mentions without texts; save it as CSV to compare its mentions with "
             "others",
@@ -164,7 +164,7 @@ def read_sheets(source: Source, options: TextTableOptions, report: ReadReport) -
     if others:
         listed = ", ".join(repr(other) for other, _ in others)
         message = f"the sheet {name!r} was read, and these were not: {listed}"
-        unread = (event_of("parts-left-out", step=SHEET_STEP, message=message),)
+        unread = (make_event("parts-left-out", step=_SHEET_STEP, message=message),)
     width = len(rows[0][1])
     padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
@@ -178,9 +178,9 @@ def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     size = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         size += len(row)
-        if number > MAX_ROWS or size > MAX_CELLS:
+        if number > _MAX_ROWS or size > _MAX_CELLS:
             raise FormatError(
-                f"the sheet {sheet.title!r} has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells; save it as CSV",
+                f"the sheet {sheet.title!r} has more than {_MAX_ROWS:,} rows or {_MAX_CELLS:,} cells; save it as CSV",
                 code="too-large",
             )
         cells = [_shown(value) for value in row]
@@ -206,9 +206,9 @@ class _Sheet(Rows):
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
         lines = super().__call__(said, part).decode()
-        if max(map(len, re.split("[\t\n]", lines))) > MAX_CELL:
+        if max(map(len, re.split("[\t\n]", lines))) > _MAX_CELL:
             raise InputError(
-                f"document {said.id!r} has a mention of more than {MAX_CELL:,} characters, which no cell of "
+                f"document {said.id!r} has a mention of more than {_MAX_CELL:,} characters, which no cell of "
                 "Excel holds; write CSV instead",
                 key=said.id,
             )
@@ -218,9 +218,9 @@ class _Sheet(Rows):
 
 
 @contextmanager
-def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Yields the function that adds rows to a sheet; the workbook is written at the end."""
-    openpyxl = needed("openpyxl", extra="office")
+    openpyxl = import_extra("openpyxl", extra="office")
     from openpyxl.cell import WriteOnlyCell
 
     book = openpyxl.Workbook(write_only=True)
@@ -236,8 +236,8 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
         nonlocal count
         for line in lines.decode().split("\n")[:-1]:
             count += 1
-            if count > MAX_ROWS:
-                raise InputError(f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead")
+            if count > _MAX_ROWS:
+                raise InputError(f"a sheet of Excel holds {_MAX_ROWS:,} rows, and there are more; write CSV instead")
             sheet.append(_row(line.split("\t"), cell))
 
     put(encode.header)  # type: ignore[attr-defined]  # of `Rows`
@@ -256,7 +256,7 @@ def _row(cells: Sequence[str], cell: Any) -> list[Any]:
     return [float(one) if 2 <= at <= 4 and _NUMBER.fullmatch(one) else cell(one) for at, one in enumerate(cells)]
 
 
-XLSX_READER: Final = Reader(read=read_sheets, options=TextTableOptions)
+XLSX_READER: Final = Reader(read=_read_sheets, options=TextTableOptions)
 XLSX_WRITER: Final = Writer(
-    holds=holds_of_table("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False, by_id=True
+    holds=table_held_fields("XLSX"), encoder=_Sheet, options=TableOptions, into=_into_sheet, grows=False, by_id=True
 )

@@ -18,17 +18,17 @@ from types import MappingProxyType
 from typing import Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.files.source import MAX_LINE, Source, is_integer, lines, open_bytes
-from fascicle.core.files.tree import Tree, archive_of, open_tree
+from fascicle.core.files.source import MAX_LINE, Source, is_integer, open_bytes, read_lines
+from fascicle.core.files.tree import Tree, open_tree, split_archive
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
-STEP: Final = "offsets"
+_STEP: Final = "offsets"
 HEADER: Final = ("document", "type", "start", "end", "score")  # of a table of predictions
 
 
@@ -78,7 +78,7 @@ def _files(tree: Tree) -> dict[str, str]:
 
 
 def _table(source: Source, files: dict[str, str]) -> OffsetTable:
-    found = tables_of(source.path, files.keys())
+    found = find_tables(source.path, files.keys())
     if len(found) > 1:
         raise FormatError(
             f"{' and '.join(table.path for table in found)} are tables of offsets of the texts in {source.path}; "
@@ -86,10 +86,10 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
             file=source.path,
         )
     if not found:
-        parts = ", ".join(names[0] for part, names in NAMES.items() if part != OPTIONAL)
+        parts = ", ".join(names[0] for part, names in _NAMES.items() if part != _OPTIONAL)
         raise FormatError(
             f"no table of offsets names a text of {source.path}; a .tsv with columns for {parts} must be in this place "
-            f"or up to {counted(ABOVE, 'folder')} above it",
+            f"or up to {plural(_ABOVE, 'folder')} above it",
             file=source.path,
         )
     return found[0]
@@ -110,13 +110,13 @@ def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[di
 def _rows_left_out(table: OffsetTable, count: int) -> tuple[Event, ...]:
     if not count:
         return ()
-    message = f"{table.name}: {counted(count, 'row')} of texts that are not here"
-    return (Event(step=STEP, kind="note", code="rows-left-out", message=message),)
+    message = f"{table.name}: {plural(count, 'row')} of texts that are not here"
+    return (Event(step=_STEP, kind="note", code="rows-left-out", message=message),)
 
 
 def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> Document:
     text, _ = tree.text(name, source)
-    collector = MentionCollector(text, step=STEP)
+    collector = MentionCollector(text, step=_STEP)
     for row in rows:
         right = (
             given
@@ -126,7 +126,7 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
         expected = next(right, row.texts[0] if row.texts else None)
         collector.add(row.spans, row.type, expected=expected)
     message = f"{name} has no row in the table"
-    events = () if rows else (Event(step=STEP, kind="note", code="no-annotation", message=message),)
+    events = () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
     # Codecs that let lone surrogates pass make texts that no document may have.
     return collector.document(PurePosixPath(name).stem, at=tree.place(name), events=events)
 
@@ -134,9 +134,9 @@ def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> D
 READER: Final = Reader(read=read)
 
 
-SUFFIX: Final = ".tsv"
-ABOVE: Final = 2  # folders above the texts in which a table is looked for
-NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+_SUFFIX: Final = ".tsv"
+_ABOVE: Final = 2  # folders above the texts in which a table is looked for
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "document": ("document", "document_id", "doc_id", "tweets_id", "tweet_id", "filename", "file", "id"),
         "start": ("start", "begin", "off0", "start_span", "start_offset"),
@@ -145,7 +145,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "text": ("text", "extraction", "span"),
     }
 )
-OPTIONAL: Final = "text"
+_OPTIONAL: Final = "text"
 _HEAD: Final = 64 * 1024
 _ENDS: Final = re.compile(r"\r*\n|\r")
 
@@ -192,10 +192,10 @@ class OffsetTable:
             InputError: it cannot be read.
             FormatError: it is no text, or text in another encoding.
         """
-        if archive_of(self.folder) is None:
-            yield from lines(Source(path=self.path, encoding=source.encoding, told=source.told))
+        if split_archive(self.folder) is None:
+            yield from read_lines(Source(path=self.path, encoding=source.encoding, told=source.told))
             return
-        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+        with open_tree(self.folder, suffixes=(_SUFFIX,)) as tree:
             text, _ = tree.text(self.name, source)
         yield from enumerate(_ENDS.split(text), 1)
 
@@ -205,11 +205,11 @@ class OffsetTable:
         Raises:
             InputError: it cannot be read.
         """
-        if archive_of(self.folder) is None:
+        if split_archive(self.folder) is None:
             with open_bytes(self.path) as stream:
                 yield from iter(partial(stream.readline, MAX_LINE), b"")
             return
-        with open_tree(self.folder, suffixes=(SUFFIX,)) as tree:
+        with open_tree(self.folder, suffixes=(_SUFFIX,)) as tree:
             yield from tree.read(self.name).splitlines(keepends=True)
 
     def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, OffsetRow]]:
@@ -224,28 +224,28 @@ class OffsetTable:
         """
         numbered = self.lines(source)
         header = next(numbered, (0, ""))[1]
-        columns, width = columns_in(header), header.count("\t") + 1
+        columns, width = columns_by_name(header), header.count("\t") + 1
         for number, line in numbered:
             if line.strip():
                 name, row = _row_of(line.split("\t"), columns, width=width, place=Place(self.path, number))
                 yield (name if name in names else ""), row
 
 
-def columns_in(header: str) -> dict[str, int]:
-    """Returns the positions of the columns of `NAMES`, from the first line; empty if this is no table of offsets.
+def columns_by_name(header: str) -> dict[str, int]:
+    """Returns the positions of the columns of `_NAMES`, from the first line; empty if this is no table of offsets.
 
     A TSV of predictions does not count, because it may not be gold.
     """
     if set(HEADER[:-1]) <= set(header.split("\t")):
         return {}
     cells = [cell.strip().lower() for cell in header.split("\t")]
-    found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in NAMES.items()}
-    if any(at is None for part, at in found.items() if part != OPTIONAL):
+    found = {part: next((cells.index(name) for name in names if name in cells), None) for part, names in _NAMES.items()}
+    if any(at is None for part, at in found.items() if part != _OPTIONAL):
         return {}
     return {part: at for part, at in found.items() if at is not None}
 
 
-def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
+def find_tables(path: str, names: Collection[str]) -> list[OffsetTable]:
     """Returns the tables of offsets that name some of the texts in a folder or zip.
 
     The place itself is searched first, then the folder above it, then the one above that. The search ends at the first
@@ -256,7 +256,7 @@ def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
         names: names of its texts without their suffix.
     """
     place = Path(path)
-    for level in (place, *place.absolute().parents[:ABOVE]):
+    for level in (place, *place.absolute().parents[:_ABOVE]):
         found = [table for table in _tables_in(level) if _names_some(table, names)]
         if found:
             return found
@@ -265,18 +265,18 @@ def tables_of(path: str, names: Collection[str]) -> list[OffsetTable]:
 
 def _tables_in(level: Path) -> Iterator[OffsetTable]:
     folder = str(level)
-    if archive_of(folder) is not None:
-        with open_tree(folder, suffixes=(SUFFIX,)) as tree:
+    if split_archive(folder) is not None:
+        with open_tree(folder, suffixes=(_SUFFIX,)) as tree:
             for name in tree.names:
-                if "/" not in name and columns_in(_first_line(tree.read(name)[:_HEAD])):
+                if "/" not in name and columns_by_name(_first_line(tree.read(name)[:_HEAD])):
                     yield OffsetTable(folder=folder, name=name)
         return
     if not level.is_dir():
         return
     with suppress(OSError):  # a folder above may not be readable
-        files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == SUFFIX and file.is_file())
+        files = sorted(file.name for file in level.iterdir() if file.suffix.lower() == _SUFFIX and file.is_file())
         for name in files:
-            if not name.startswith(".") and columns_in(_first_line(_head(level / name))):
+            if not name.startswith(".") and columns_by_name(_first_line(_head(level / name))):
                 yield OffsetTable(folder=folder, name=name)
 
 
@@ -294,7 +294,7 @@ def _names_some(table: OffsetTable, names: Collection[str]) -> bool:
     """True if a row of a table is about one of the texts; false for a table that cannot be read."""
     with suppress(InputError):
         texts = (line.decode("utf-8-sig", errors="replace").rstrip("\r\n") for line in table.raw_lines())
-        at = columns_in(next(texts, "")).get("document", 0)
+        at = columns_by_name(next(texts, "")).get("document", 0)
         return any(_document_named(line.split("\t")[at : at + 1]) in names for line in texts)
     return False
 
@@ -305,7 +305,7 @@ def _document_named(cells: Sequence[str]) -> str:
 
 def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, OffsetRow]:
     if len(cells) != width:
-        raise FormatError(f"the row has {counted(len(cells), 'cell')} and the header {width}; mend the row", at=place)
+        raise FormatError(f"the row has {plural(len(cells), 'cell')} and the header {width}; mend the row", at=place)
     name, kind = _document_named([cells[columns["document"]]]), cells[columns["type"]].strip()
     if not name or not kind:
         raise FormatError("the row names no document or no type; mend the row", at=place)
@@ -318,7 +318,7 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
-    texts = spellings(cells[columns[OPTIONAL]]) if OPTIONAL in columns else ()
+    texts = spellings(cells[columns[_OPTIONAL]]) if _OPTIONAL in columns else ()
     return name, OffsetRow(spans=spans, type=kind, texts=texts)
 
 

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from fascicle.core.arguments import check_argument, check_optional, checked_documents
+from fascicle.core.arguments import check_argument, check_optional, validate_documents
 from fascicle.core.document import Document
-from fascicle.core.files.atomic import Opened, atomic_folder, atomic_writer, output
+from fascicle.core.files.atomic import Opened, atomic_folder, atomic_writer, open_output
 from fascicle.core.files.source import STDIN
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.extraction import EXTRACTED
-from fascicle.formats.files import Seen
+from fascicle.formats.files import IdSet
 from fascicle.formats.handlers import Encode, check_options, write_each
 from fascicle.formats.losses import EVERYTHING, LENIENT, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
@@ -119,7 +119,7 @@ def write(  # noqa: PLR0913 - what users may say, each on its own
     check_argument(path, (str, Path), name="path", means="a str or a Path")
     check_optional(report, WriteReport, name="report", means="a WriteReport")
     check_argument(format, str, name="format", means="a str")
-    documents = checked_documents(documents)
+    documents = validate_documents(documents)
     request = WriteRequest(path=str(path), format=format, overwrite=overwrite, options=options)
     chosen = request.chosen
     check_options(options, chosen.writer.options, chosen.name)
@@ -132,7 +132,7 @@ def write_documents(
     request: WriteRequest,
     *,
     report: WriteReport | None = None,
-    opened: Opened = output,
+    opened: Opened = open_output,
 ) -> WriteReport:
     """Writes documents, see `write`.
 
@@ -190,7 +190,7 @@ def _write(
     holds: HeldFields,
     *,
     report: WriteReport | None,
-    opened: Opened = output,
+    opened: Opened = open_output,
 ) -> WriteReport:
     """Writes documents, or predictions for formats without texts; ``holds`` names the fields in the output."""
     writer, path = chosen.writer, request.path
@@ -198,7 +198,7 @@ def _write(
     encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
     report = WriteReport() if report is None else report
     if "text-between-words" in holds.by_reference and chosen.name != "text":  # which shows the text itself
-        documents = texts_beside(documents, path, overwrite=request.overwrite)
+        documents = write_texts_beside(documents, path, overwrite=request.overwrite)
     ready = map(writer.prepare, documents) if writer.prepare is not None else documents
     once = _once(encode) if writer.by_id else encode
     send = partial(write_each, ready, once, holds=holds, report=report, strictness=request.strictness)
@@ -218,7 +218,7 @@ def _write(
 
 def _once(encode: Encode) -> Encode:
     """Returns an encoder that refuses a second document with an id."""
-    seen = Seen()
+    seen = IdSet()
 
     def encoded(document: Any, part: WriteReport) -> Any:
         content = encode(document, part)
@@ -241,12 +241,12 @@ def _held(chosen: Format, request: WriteRequest) -> HeldFields:
     return replace(holds, only=sources, source=sources[0] if holds.by_reference else holds.source)
 
 
-FOLDER: Final = ".texts"
+_FOLDER: Final = ".texts"
 _NOT_IN_NAMES: Final = re.compile(r'[%/\\:*?"<>|\x00-\x1f]|^\.')
-Said = TypeVar("Said")
+_Result = TypeVar("_Result")
 
 
-def texts_beside(documents: Iterable[Said], path: str, *, overwrite: bool) -> Iterator[Said]:
+def write_texts_beside(documents: Iterable[_Result], path: str, *, overwrite: bool) -> Iterator[_Result]:
     """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file ``NAME.csv``.
 
     Args:
@@ -259,7 +259,7 @@ def texts_beside(documents: Iterable[Said], path: str, *, overwrite: bool) -> It
     """
     target = Path(path)
     is_file = path != STDIN and (target.is_file() or not target.exists())
-    folder = target.with_name(target.name.removesuffix(".gz")).with_suffix(FOLDER)
+    folder = target.with_name(target.name.removesuffix(".gz")).with_suffix(_FOLDER)
     for document in documents:
         if is_file and isinstance(document, Document) and EXTRACTED.items() <= document.meta.items():
             _write_text(folder, document, overwrite=overwrite)

@@ -14,31 +14,31 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import checked_documents
-from fascicle.core.codec import held_against
+from fascicle.core.arguments import validate_documents
+from fascicle.core.codec import note_text_differences
 from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
 from fascicle.core.mention import Link
-from fascicle.errors import FormatError, InputError, UsageError, needed
-from fascicle.formats.handlers import Put, Reader, Writer
+from fascicle.errors import FormatError, InputError, UsageError, import_extra
+from fascicle.formats.handlers import Reader, WriteOne, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.sources import DOCUMENTS, MENTIONS, tables_in
+from fascicle.formats.sources import DOCUMENTS, MENTIONS, parquet_tables
 
-HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes", "relations"})
+_HOLDS: Final = HeldFields(format="Parquet", fields=EVERYTHING - {"changes", "relations"})
 _ROWS: Final = {DOCUMENTS: 500, MENTIONS: 20_000}  # that are kept before they are written
 _BATCH: Final = 64  # rows of documents that are read at once
-Row = tuple[Any, ...]
-Rows = tuple[Row, list[Row]]
+_Row = tuple[Any, ...]
+_Rows = tuple[_Row, list[_Row]]
 
 
 def _arrow() -> Any:
-    needed("pyarrow.parquet", extra="parquet", package="pyarrow")
-    return needed("pyarrow", extra="parquet")
+    import_extra("pyarrow.parquet", extra="parquet", package="pyarrow")
+    return import_extra("pyarrow", extra="parquet")
 
 
-def schemas() -> dict[str, Any]:
+def _schemas() -> dict[str, Any]:
     """Returns the Arrow schemas of the two tables, by the names of their files.
 
     Raises:
@@ -69,7 +69,7 @@ def schemas() -> dict[str, Any]:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def encode(document: Document, report: WriteReport) -> Rows:
+def _encode(document: Document, report: WriteReport) -> _Rows:
     """Returns the row of a document and those of its mentions; cells have the order of the columns."""
     row = (
         document.id,
@@ -86,7 +86,7 @@ def encode(document: Document, report: WriteReport) -> Rows:
     return row, rows
 
 
-def _cells(document: Document, mention: Mention) -> Row:
+def _cells(document: Document, mention: Mention) -> _Row:
     return (
         document.id,
         mention.type,
@@ -120,14 +120,14 @@ def to_arrow(documents: Document | Iterable[Document]) -> Any:
         MissingExtraError: pyarrow is not installed.
         UsageError: something else than documents.
     """
-    schema = schemas()[MENTIONS]
-    given = [documents] if isinstance(documents, Document) else checked_documents(documents)
+    schema = _schemas()[MENTIONS]
+    given = [documents] if isinstance(documents, Document) else validate_documents(documents)
     rows = (_cells(document, mention) for document in given for mention in document.mentions)
     parts = iter(lambda: list(islice(rows, _ROWS[MENTIONS])), [])
     return _arrow().concat_tables([schema.empty_table(), *(_table_of(part, schema) for part in parts)])
 
 
-def _table_of(rows: Sequence[Row], schema: Any) -> Any:
+def _table_of(rows: Sequence[_Row], schema: Any) -> Any:
     columns = zip(schema, zip(*rows, strict=True), strict=True)
     arrays = [_column(field.type, cells) for field, cells in columns]
     return _arrow().Table.from_arrays(arrays, schema=schema)
@@ -148,13 +148,13 @@ def _column(kind: Any, cells: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[Row]], None]]:
+def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[_Row]], None]]:
     """Opens a table that is written in batches of rows; yields the function that adds some."""
     path.parent.mkdir(exist_ok=True)
     with _arrow().parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        held: list[Row] = []
+        held: list[_Row] = []
 
-        def put(rows: list[Row], least: int = most) -> None:
+        def put(rows: list[_Row], least: int = most) -> None:
             held.extend(rows)
             if len(held) >= least:
                 writer.write_table(_table_of(held, schema))
@@ -165,23 +165,23 @@ def _opened(path: Path, schema: Any, most: int) -> Iterator[Callable[[list[Row]]
 
 
 @contextmanager
-def into_folder(folder: Path) -> Iterator[Put]:
+def _into_folder(folder: Path) -> Iterator[WriteOne]:
     """Opens the two tables in an empty folder and yields the function that adds rows; closes them at the end.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
     """
-    first, second = (_opened(folder / name, schema, _ROWS[name]) for name, schema in schemas().items())
+    first, second = (_opened(folder / name, schema, _ROWS[name]) for name, schema in _schemas().items())
     with first as documents, second as mentions:
 
-        def put(rows: Rows) -> None:
+        def put(rows: _Rows) -> None:
             documents([rows[0]])
             mentions(rows[1])
 
         yield put
 
 
-def check_place(path: str, *, overwrite: bool) -> None:
+def _check_place(path: str, *, overwrite: bool) -> None:
     """Checks early that tables can be written to a path.
 
     Raises:
@@ -213,7 +213,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     _arrow()
     folder = Path(source.path)
-    if not (tables := tables_in(folder)):
+    if not (tables := parquet_tables(folder)):
         raise InputError(f"{folder} is not a folder with the tables {DOCUMENTS} and {MENTIONS}", file=str(folder))
     mentions = _Mentions(_rows(tables[1], MENTIONS))
     for row in _rows(tables[0], DOCUMENTS):
@@ -247,11 +247,11 @@ def _rows(path: Path, table: str) -> Iterator[dict[str, Any]]:
     pa = _arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
-            missing = [one.name for one in schemas()[table] if one.name not in file.schema_arrow.names]
+            missing = [one.name for one in _schemas()[table] if one.name not in file.schema_arrow.names]
             if missing:
                 raise FormatError(f"the table lacks the columns {', '.join(missing)}", at=str(path))
             for batch in file.iter_batches(batch_size=_BATCH if table == DOCUMENTS else _BATCH * 16):
-                yield from batch.select(schemas()[table].names).cast(schemas()[table]).to_pylist()
+                yield from batch.select(_schemas()[table].names).cast(_schemas()[table]).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())
         raise FormatError(f"the table cannot be read ({said[:300]}); write it again", at=str(path)) from None
@@ -270,7 +270,7 @@ def _document(row: Mapping[str, Any], rows: list[dict[str, Any]], folder: Path) 
             mentions=tuple(mentions),
             meta=dict(_facts(row["meta"])),
         )
-        return held_against(document, mentions, texts=[one["text"] for one in rows])
+        return note_text_differences(document, mentions, texts=[one["text"] for one in rows])
     except (ValueError, TypeError, AttributeError) as error:
         raise FormatError(f"the rows of document {row['document']!r} make none: {error}", at=str(folder)) from None
 
@@ -303,4 +303,6 @@ def _pair(given: Mapping[str, int]) -> tuple[int, int]:
 
 
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into_folder=into_folder, check=check_place, by_id=True)
+WRITER: Final = Writer(
+    holds=_HOLDS, encoder=lambda _: _encode, into_folder=_into_folder, check=_check_place, by_id=True
+)

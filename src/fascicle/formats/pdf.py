@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Source
-from fascicle.core.wording import counted
-from fascicle.errors import FormatError, needed
-from fascicle.formats.extraction import EXTRACTED, content_of, reading
+from fascicle.core.wording import plural
+from fascicle.errors import FormatError, import_extra
+from fascicle.formats.extraction import EXTRACTED, package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
@@ -241,7 +241,7 @@ class _Joined:
         return head[1:].islower() or len(head) == 1
 
 
-STEP: Final = "pdf"
+_STEP: Final = "pdf"
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
@@ -261,9 +261,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: no PDF, one that is damaged or needs a password, or pictures of pages without text.
         MissingExtraError: pypdfium2 is not installed.
     """
-    content = content_of(source).getvalue()
+    content = read_all_bytes(source).getvalue()
     library = _library()
-    with reading(source):
+    with package_errors(source):
         document = library.PdfDocument(content)
         try:
             pages = list(map(_page, document))
@@ -276,15 +276,15 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     facts = {
         name: " ".join(map(str, offsets)) for name, offsets in (("pages", found.pages), ("hyphens", found.hyphens))
     }
-    what = counted(found.left_out, "running head or page number", "running heads and page numbers")
+    what = plural(found.left_out, "running head or page number", "running heads and page numbers")
     message = f"these parts are not read: {what}"  # a note, for nearly every paper has some
-    said = (Event(step=STEP, kind="note", code="parts-left-out", message=message),) if found.left_out else ()
+    said = (Event(step=_STEP, kind="note", code="parts-left-out", message=message),) if found.left_out else ()
     meta = {**EXTRACTED, **{name: value for name, value in facts.items() if value}}
     yield Document(id=source.name, text=found.text, meta=meta, events=said)
 
 
 def _library() -> Any:
-    return needed("pypdfium2", extra="office")
+    return import_extra("pypdfium2", extra="office")
 
 
 def _page(page: Any) -> tuple[list[Piece], float]:

@@ -16,23 +16,23 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Mention, canonical, unique
-from fascicle.core.files.atomic import output
-from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, suffix, text_of, without_mark
+from fascicle.core.document import Document, Event, Mention, in_order, unique
+from fascicle.core.files.atomic import open_output
+from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark, suffix
 from fascicle.core.mention import Fragments
-from fascicle.core.wording import counted
-from fascicle.errors import FormatError, InputError, Place, explained
-from fascicle.formats.collect import grouped, sound
+from fascicle.core.wording import plural
+from fascicle.errors import FormatError, InputError, Place, explain_errors
+from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Writer
-from fascicle.formats.losses import OF_LINKS, OF_TEXT, held
+from fascicle.formats.losses import OF_LINKS, OF_TEXT, held_fields
 from fascicle.formats.offsets import HEADER, spellings
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, LINKS, SOURCE, TEXT, TSV, cells_of, links_of, our_names, separator_of
+from fascicle.formats.tables import CSV, LINKS, SOURCE, TEXT, TSV, cell_links, our_names, split_cells, table_separator
 
-SCHEMA: Final = 1
+_SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
 _WHOLE: Final = "ids mentions discontinuous nested second-source sources scores"
-HOLDS: Final = held("a prediction file", _WHOLE, also=OF_LINKS, by_reference=OF_TEXT)
+_HOLDS: Final = held_fields("a prediction file", _WHOLE, also=OF_LINKS, by_reference=OF_TEXT)
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,14 +74,14 @@ _DECODER: Final = msgspec.json.Decoder(_Line)
 _Row = tuple[int, list[str]]  # number of the line, and its columns
 
 
-def columns_of(line: str) -> tuple[int, ...]:
+def find_columns(line: str) -> tuple[int, ...]:
     """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it is not one.
 
     The score may be left out; the order is free, and there may be other columns. A table of a shared task (see
     ``task_tables``) is one too.
     """
     try:
-        names = our_names(cells_of(line, separator_of(line)))
+        names = our_names(split_cells(line, table_separator(line)))
     except ValueError:
         return ()
     wanted = HEADER if HEADER[-1] in names else HEADER[:-1]
@@ -93,7 +93,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def prediction_of(document: Document, *, source: str | None = None) -> Prediction:
+def make_prediction(document: Document, *, source: str | None = None) -> Prediction:
     """Makes a prediction from the mentions of a document, without its text.
 
     Args:
@@ -117,7 +117,7 @@ def json_line(prediction: Prediction) -> bytes:
         sha256=prediction.sha256,
         mentions=bare,
         events=prediction.events,
-        fascicle_predictions=SCHEMA,
+        fascicle_predictions=_SCHEMA,
     )
     return _ENCODER.encode(line) + b"\n"
 
@@ -151,7 +151,7 @@ def write(path: str | Path, predictions: Iterable[Prediction], *, overwrite: boo
         InputError: what a table cannot hold.
     """
     table = {".tsv": TSV, ".csv": CSV}.get(suffix(str(path)))
-    with output(path, overwrite=overwrite) as stream:
+    with open_output(path, overwrite=overwrite) as stream:
         if table is not None:
             stream.write(table.header())
         for prediction in predictions:
@@ -191,13 +191,13 @@ def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
 
 def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Prediction]]:
     """Yields for each document a function that makes its prediction, or raises the error found in it."""
-    numbered = lines_or_errors(source)
+    numbered = read_lines_or_errors(source)
     begin, first = next(numbered, (0, ""))
     if not begin:
         message = f"{source.path} is empty; a prediction file has at least the header of a TSV"
         raise InputError(message, file=source.path, code="empty")
-    if isinstance(first, str) and columns_of(first):
-        for group in grouped(_rows(numbered, first, source), lambda row: row[1][0]):
+    if isinstance(first, str) and find_columns(first):
+        for group in group_by_key(_rows(numbered, first, source), lambda row: row[1][0]):
             yield partial(_from_rows, group, source, mention_source or SOURCE)
         return
     if isinstance(first, str) and first.lstrip()[:1] != "{" and _KEY not in first:
@@ -212,22 +212,22 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
-    text = text_of(without_mark(line))
-    with explained("not a prediction", at=place):
+    text = line_text(strip_mark(line))
+    with explain_errors("not a prediction", at=place):
         found = _DECODER.decode(text)
-        if found.fascicle_predictions != SCHEMA:
-            message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {SCHEMA}"
+        if found.fascicle_predictions != _SCHEMA:
+            message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {_SCHEMA}"
             raise FormatError(message, at=place, code="version")
         mentions: Iterable[Mention] = found.mentions
         if mention_source:
             mentions, _ = unique(msgspec.structs.replace(m, source=mention_source) for m in mentions)
-        return Prediction(id=found.id, sha256=found.sha256, mentions=canonical(mentions), events=found.events)
+        return Prediction(id=found.id, sha256=found.sha256, mentions=in_order(mentions), events=found.events)
 
 
 def _rows(numbered: Iterator[tuple[int, Line]], header: str, source: Source) -> Iterator[_Row | InputError]:
     """Yields the columns of `HEADER` in its order, and those of links and texts, with the line number."""
-    separator, names = separator_of(header), cells_of(header, separator_of(header))
-    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else columns_of(header)
+    separator, names = table_separator(header), split_cells(header, table_separator(header))
+    order = () if separator == "\t" and tuple(names) in (HEADER, HEADER[:-1]) else find_columns(header)
     names = our_names(names)
     wanted = _with_more(order, names) if order and any(names.count(name) == 1 for name in (LINKS[0], TEXT)) else order
     for number, line in numbered:
@@ -243,7 +243,7 @@ def _row(
     if not order:
         return number, line.split("\t")
     try:
-        columns = cells_of(line, separator)
+        columns = split_cells(line, separator)
     except ValueError as error:
         return FormatError(f"{error}; write every row on one line", at=Place(source.path, number))
     if len(columns) != len(names):
@@ -261,7 +261,7 @@ def _with_more(order: Sequence[int | None], names: Sequence[str]) -> tuple[int |
 def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_source: str) -> Prediction:
     """Makes a prediction from the rows of one document."""
     mentions, told = [], []
-    for number, columns in sound(group):
+    for number, columns in raise_first_error(group):
         try:
             mentions.append(_mention(columns, mention_source))
         except ValueError as error:
@@ -269,7 +269,7 @@ def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_sourc
         if len(columns) > len(HEADER) and columns[-1]:
             told.append((mentions[-1], spellings(columns[-1])))
     try:
-        found = Prediction(id=columns[0], mentions=canonical(mentions))
+        found = Prediction(id=columns[0], mentions=in_order(mentions))
     except ValueError as error:
         raise FormatError(f"in document {columns[0]!r}, {error}", at=Place(source.path, number)) from None
     return TablePrediction(id=found.id, mentions=found.mentions, told=tuple(told)) if told else found
@@ -283,7 +283,7 @@ def _mention(columns: list[str], mention_source: str) -> Mention:
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
-        links = links_of(*columns[5:7]) if len(columns) > len(HEADER) else ()
+        links = cell_links(*columns[5:7]) if len(columns) > len(HEADER) else ()
         return Mention(spans, columns[1], score=score, source=mention_source, links=links)
     except ValueError as error:
         told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
@@ -293,7 +293,7 @@ def _mention(columns: list[str], mention_source: str) -> Mention:
 def _spans(columns: list[str]) -> Fragments:
     starts, ends = columns[2].split(";"), columns[3].split(";")
     if len(starts) != len(ends):
-        raise ValueError(f"there are {counted(len(starts), 'start')} and {counted(len(ends), 'end')}")
+        raise ValueError(f"there are {plural(len(starts), 'start')} and {plural(len(ends), 'end')}")
     return tuple(sorted(zip(map(_integer, starts), map(_integer, ends), strict=True)))
 
 
@@ -310,7 +310,7 @@ def _score(text: str) -> float:
 
 
 def _encoded(said: Document | Prediction, part: WriteReport) -> bytes:
-    return json_line(prediction_of(said) if isinstance(said, Document) else said)
+    return json_line(make_prediction(said) if isinstance(said, Document) else said)
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: _encoded, by_id=True)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encoded, by_id=True)

@@ -15,21 +15,21 @@ from typing import Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
-from fascicle.core.effects import event_of
-from fascicle.core.files.source import Line, Source, is_integer, lines_or_errors, text_of, without_mark
-from fascicle.core.mention import link_of, told
-from fascicle.core.wording import counted, shortened
+from fascicle.core.effects import make_event
+from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark
+from fascicle.core.mention import link_text, parse_link
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader, Writer, checked_name
-from fascicle.formats.losses import held
+from fascicle.formats.handlers import Reader, Writer, check_name
+from fascicle.formats.losses import held_fields
 from fascicle.formats.report import ReadReport, WriteReport
 
-STEP: Final = "pubtator"
+_STEP: Final = "pubtator"
 RAW_ID: Final = "pubtator-id"
-NAMES: Final = "pubtator-names"
-TITLE: Final = "title"
+_NAMES: Final = "pubtator-names"
+_TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
@@ -59,13 +59,13 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _blocks(source: Source) -> Iterator[_Block]:
     block = _Block()
-    for number, line in lines_or_errors(source):
+    for number, line in read_lines_or_errors(source):
         if isinstance(line, str) and not line.strip():
             if block.begun:
                 yield block
             block = _Block()
             continue
-        line = without_mark(line)
+        line = strip_mark(line)
         match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
         if match and block.begun and block.is_other(match):
             yield block
@@ -107,7 +107,7 @@ class _Block:
             if match:
                 self.take_text(match, place)
             else:
-                self.take_row(text_of(line).split("\t"), place)
+                self.take_row(line_text(line).split("\t"), place)
         except FormatError as error:
             self.error = error
 
@@ -141,7 +141,7 @@ class _Block:
         if len(columns) < 5 or not is_integer(columns[2]) or not columns[4].strip():
             raise FormatError(
                 f"a mention needs the columns id, start, end, text, type and perhaps a concept id; "
-                f"found {counted(len(columns), 'column')}, end {shortened(columns[2])!r}",
+                f"found {plural(len(columns), 'column')}, end {shorten(columns[2])!r}",
                 at=place,
             )
         self.rows.append((int(columns[1]), int(columns[2]), columns))
@@ -152,19 +152,19 @@ def _document(block: _Block) -> Document:
         raise block.error
     title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
     text = f"{title} {abstract}" if abstract else title
-    collector = MentionCollector(text, step=STEP)
+    collector = MentionCollector(text, step=_STEP)
     for start, end, columns in block.rows:
-        links, attributes = links_of(columns)
+        links, attributes = parse_links(columns)
         spans, told = [(start, end)], columns[3]
         expected = None if agrees(told, text, spans) else told  # a TAB of the text is a blank in a column
         collector.add(spans, columns[4].strip(), expected=expected, links=links, attributes=attributes)
-    sections, events = sections_of(title, abstract), _relation_events(block)
+    sections, events = _sections_of(title, abstract), _relation_events(block)
     return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 
 
-def sections_of(title: str, abstract: str) -> tuple[Section, ...]:
+def _sections_of(title: str, abstract: str) -> tuple[Section, ...]:
     """Returns the sections of a document with this title and abstract."""
-    sections = [Section(0, len(title), TITLE)] if title else []
+    sections = [Section(0, len(title), _TITLE)] if title else []
     if abstract:
         sections.append(Section(len(title) + 1, len(title) + 1 + len(abstract), "abstract"))
     return tuple(sections)
@@ -175,10 +175,10 @@ def _relation_events(block: _Block) -> tuple[Event, ...]:
         return ()
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(block.relations.items()))
     message = f"relations are not read ({kinds})"
-    return (event_of("relations-left-out", step=STEP, message=message),)
+    return (make_event("relations-left-out", step=_STEP, message=message),)
 
 
-def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
+def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str, str], ...]]:
     """Returns the links and attributes in the columns of a mention."""
     raw = columns[5] if len(columns) > 5 else ""
     column = raw.strip()
@@ -188,8 +188,8 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
         ids = list(dict.fromkeys(parts)) if all(_ONE_ID.fullmatch(part) for part in parts) and parts else [column]
     attributes = [] if raw == "|".join(ids) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
-        attributes.append((NAMES, columns[6]))
-    return tuple(link_of(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
+        attributes.append((_NAMES, columns[6]))
+    return tuple(parse_link(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
         attributes
     )
 
@@ -197,7 +197,7 @@ def links_of(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[str,
 READER: Final = Reader(read=read)
 
 
-HOLDS: Final = held(
+_HOLDS: Final = held_fields(
     "PubTator",
     "ids text-between-words mentions nested",
     partly="sections links link-ontologies link-curies attributes",
@@ -207,7 +207,7 @@ _NOT_IN_LINES: Final = re.compile(r"[\r\n\0]")
 _NOT_IN_COLUMNS: Final = re.compile(r"[\t\r\n\0]")
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
+def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as lines.
 
     The section ``title`` is the title; a document without one is all title. Line breaks and NUL in the text become
@@ -216,7 +216,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     Raises:
         InputError: an id or a type that would break the lines.
     """
-    identifier = checked_name(document.id, what="the document id", forbidden="|")
+    identifier = check_name(document.id, what="the document id", forbidden="|")
     text = _NOT_IN_LINES.sub(" ", document.text)
     for code, count in (("line-breaks", len(_LINE_BREAK.findall(document.text))), ("nul", document.text.count("\0"))):
         if count:
@@ -224,7 +224,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
     end = _title_end(document)
     title, abstract = text[:end], text[end + 1 :]
     bare = {msgspec.structs.replace(one, attributes=()) for one in document.sections or ()}
-    if not bare <= set(sections_of(title, abstract)):
+    if not bare <= set(_sections_of(title, abstract)):
         report.lose("sections", document)
     rows = [f"{identifier}|t|{title}", f"{identifier}|a|{abstract}"]
     rows += ["\t".join(_columns(mention, document, text, report)) for mention in document.mentions]
@@ -234,7 +234,7 @@ def encode(document: Document, report: WriteReport) -> bytes:
 def _title_end(document: Document) -> int:
     """Returns the end of the title; the character there is not written, because readers insert a blank."""
     sections = document.sections or ()
-    titles = [section.end for section in sections if section.name == TITLE and section.start == 0]
+    titles = [section.end for section in sections if section.name == _TITLE and section.start == 0]
     if not titles:
         return len(document.text)
     end, length = titles[0], len(document.text)
@@ -242,12 +242,12 @@ def _title_end(document: Document) -> int:
 
 
 def _columns(mention: Mention, document: Document, text: str, report: WriteReport) -> list[str]:
-    kind = checked_name(mention.type, what=f"the type of a mention of document {document.id!r},")
+    kind = check_name(mention.type, what=f"the type of a mention of document {document.id!r},")
     words = text[mention.start : mention.end].replace("\t", " ")
     columns = [document.id, str(mention.start), str(mention.end), words, kind, *_facts(mention)]
     if not (mention.links or mention.attributes):
         return columns
-    links, attributes = links_of(columns)
+    links, attributes = parse_links(columns)
     count_links(mention, links, document, report)
     if lost := sum(attribute not in attributes for attribute in mention.attributes):
         report.lose("attributes", document, mention, count=lost)
@@ -279,19 +279,22 @@ def count_links(mention: Mention, found: Iterable[Link], document: Document, rep
 
 def _facts(mention: Mention) -> list[str]:
     """Returns the column of concept ids, and the column of names if there are any."""
-    names = dict(mention.attributes).get(NAMES, "")
+    names = dict(mention.attributes).get(_NAMES, "")
     concept = concept_column(mention)
     return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
 
 
 def concept_column(mention: Mention) -> str:
     """Returns the concept ids of a mention in one column: as it was read, unless the links have changed since."""
-    ids = [told(link) for link in mention.links]
+    ids = [link_text(link) for link in mention.links]
     concept = "|".join(name for name in ids if not _NOT_IN_COLUMNS.search(name))
     raw = dict(mention.attributes).get(RAW_ID, concept)
-    if not _NOT_IN_COLUMNS.search(raw) and [told(link) for link in links_of(["", "", "", "", "", raw])[0]] == ids:
+    if (
+        not _NOT_IN_COLUMNS.search(raw)
+        and [link_text(link) for link in parse_links(["", "", "", "", "", raw])[0]] == ids
+    ):
         return raw
     return concept
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode)

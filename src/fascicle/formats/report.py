@@ -16,7 +16,7 @@ from fascicle.core.document import Document, Event, Mention
 from fascicle.core.files.encodings import BY_MARK
 from fascicle.core.files.source import Meter
 from fascicle.core.tags import TagCensus
-from fascicle.core.wording import counted, shortened
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError
 
 STEP: Final = "reading"
@@ -130,7 +130,7 @@ class ReadReport:
             key = (event.kind, event.code)
             self.events[key] += 1
             if key not in self.first:
-                self.first[key] = f"{event.message}; first in {shortened(document.id)}"
+                self.first[key] = f"{event.message}; first in {shorten(document.id)}"
 
     @property
     def repairs(self) -> int:
@@ -141,7 +141,7 @@ class ReadReport:
         """Yields key, count and message of the tag sequences repaired in each file, for `EventCounts.count`."""
         for file, census in self.tags.items():
             if census.repairs:
-                first = f"invalid sequences of {census.scheme} tags were mended; first in {shortened(file)}"
+                first = f"invalid sequences of {census.scheme} tags were mended; first in {shorten(file)}"
                 yield ("repair", "mended-tags"), census.repairs, first
 
     def lines(self) -> list[str]:
@@ -151,7 +151,7 @@ class ReadReport:
         for file, census in self.tags.items():
             mended = f", {census.repairs:,} invalid tag sequences mended" if census.repairs else ""
             said.append(f"{file}: tag scheme {census.scheme}{mended}")
-        said += [f"{file}: withdraws {counted(len(ids), 'document')}" for file, ids in self.deleted.items()]
+        said += [f"{file}: withdraws {plural(len(ids), 'document')}" for file, ids in self.deleted.items()]
         said += [table_unread(folder, table) for folder, table in self.tables_unread.items()]
         said += [
             f"{kind} {code}: {count:,} ({self.first[kind, code]})"
@@ -220,7 +220,7 @@ class WriteReport:
         if code not in self.examples:
             where = f" at {mention.spans}" if mention is not None else ""
             choice = f": {_scored(mention)} gave way to {_scored(instead)}" if mention and instead else ""
-            self.examples[code] = f"{shortened(document.id)}{where}{choice}"
+            self.examples[code] = f"{shorten(document.id)}{where}{choice}"
 
     def add(self, other: WriteReport) -> None:
         """Adds the counts of another report, except for its documents set aside."""

@@ -11,13 +11,13 @@ from fascicle.core.document import Document
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import is_unicode
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.catalogue import canonical_name, format_named, plugged_by_suffix
-from fascicle.formats.files import documents_of as documents_in
-from fascicle.formats.files import sources_of, unique_ids
+from fascicle.formats.files import make_sources, unique_ids
+from fascicle.formats.files import stream_sources as documents_in
 from fascicle.formats.report import ReadReport, table_unread
-from fascicle.formats.sources import Place, beside_brat, left_out, places_of, unread_tables
+from fascicle.formats.sources import Place, beside_brat, count_left_out, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -116,7 +116,7 @@ class ReadRequest:
         return parse_columns(self.columns) if self.columns else (0, (-1,))
 
 
-def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
+def parse_pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, str], ...]:
     """Splits ``NAME=VALUE`` texts into pairs.
 
     Args:
@@ -137,7 +137,7 @@ def pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[str, s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolved:
+class ResolvedInputs:
     """Inputs of a run, looked up once.
 
     Attributes:
@@ -161,7 +161,7 @@ class Resolved:
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def resolved(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -> Resolved:
+def resolve_inputs(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -> ResolvedInputs:
     """Looks up files and folders; or takes texts, which get the names ``text-1`` and so on.
 
     Args:
@@ -177,12 +177,12 @@ def resolved(files: Sequence[str], texts: Sequence[str], reading: ReadRequest) -
         raise UsageError("files and texts=TEXTS were given; give one or the other")
     if texts:
         named = (Input(name=f"text-{number}", text=text) for number, text in enumerate(texts, start=1))
-        return Resolved(inputs=tuple(named), places=(), reading=reading)
+        return ResolvedInputs(inputs=tuple(named), places=(), reading=reading)
     if "" in files:
         raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
     places = places_to_read(files, reading)
     sources = dict.fromkeys(source for place in places for source in place.sources)
-    return Resolved(inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading)
+    return ResolvedInputs(inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading)
 
 
 def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
@@ -200,10 +200,10 @@ def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
         raise UsageError("no file was given; name files or folders, or - for standard input")
     if files.count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
-    return places_of(files, format=request.format)
+    return find_places(files, format=request.format)
 
 
-def paths_of(files: Sequence[str], request: ReadRequest) -> list[str]:
+def expand_paths(files: Sequence[str], request: ReadRequest) -> list[str]:
     """Returns the files, with each folder replaced by its files (``*.txt``); see `places_to_read`."""
     return [source for place in places_to_read(files, request) for source in place.sources]
 
@@ -213,7 +213,7 @@ def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
     for name, table in unread_tables(places, format=request.format).items():
         yield table_unread(name, table)
     for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
-        if count := left_out(folder):
+        if count := count_left_out(folder):
             yield (
                 f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
                 "of a folder, only the *.txt files are read, not those of its subfolders"
@@ -221,7 +221,7 @@ def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
     for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
         if request.format in ("auto", "brat") and (others := beside_brat(folder)):
             yield (
-                f"{counted(len(others), 'file')} of {folder} left out, the first {others[0]}; of this folder, only the "
+                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; of this folder, only the "
                 "*.txt files and their annotation (brat) are read; name other files to read them too"
             )
 
@@ -229,7 +229,7 @@ def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
 def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
     """Works like `notes_on`, for files and folders that may not exist."""
     folders = [file for file in files if file != STDIN and Path(file).is_dir()]
-    return notes_on(places_of(folders, format=request.format), request)
+    return notes_on(find_places(folders, format=request.format), request)
 
 
 def read_file(
@@ -241,7 +241,7 @@ def read_file(
         path: of the file, or ``"-"``.
         request: how to read it.
         report: see ``formats.files.read``.
-        are_unique: whether ids are made unique, see ``formats.files.documents_of``.
+        are_unique: whether ids are made unique, see ``formats.files.stream_sources``.
 
     Raises:
         UsageError: options that the format of the file does not have.
@@ -250,9 +250,9 @@ def read_file(
     chosen = format_named(_format_of(path, request))
     options = request.options(path, chosen.name)
     report = ReadReport() if report is None else report
-    (place,) = places_of([path], format=chosen.name)
+    (place,) = find_places([path], format=chosen.name)
     report.tables_unread.update(unread_tables([place], format=request.format))
-    sources = sources_of(place.sources, encoding=request.encoding, report=report)
+    sources = make_sources(place.sources, encoding=request.encoding, report=report)
     return documents_in([(source, chosen) for source in sources], options, report, are_unique=are_unique)
 
 
@@ -268,7 +268,7 @@ def read_inputs(
         inputs: in order.
         request: how to read them.
         report: collects facts about the files; its ``aside`` decides whether reading continues after an error.
-        are_unique: whether ids are made unique, see ``formats.files.documents_of``.
+        are_unique: whether ids are made unique, see ``formats.files.stream_sources``.
     """
     pairs = _each(inputs, request, report, are_unique=are_unique)
     if not are_unique:
@@ -277,18 +277,18 @@ def read_inputs(
     return ((names.pop(), document) for document in unique_ids(_noting(names, pairs)))
 
 
-def documents_of(files: Sequence[str], request: ReadRequest, *, report: ReadReport) -> Iterator[Document]:
-    """Streams all documents of files and folders; see `paths_of` and `read_inputs`."""
-    inputs = [Input(name=path) for path in paths_of(files, request)]
+def read_all_documents(files: Sequence[str], request: ReadRequest, *, report: ReadReport) -> Iterator[Document]:
+    """Streams all documents of files and folders; see `expand_paths` and `read_inputs`."""
+    inputs = [Input(name=path) for path in expand_paths(files, request)]
     return (document for _, document in read_inputs(inputs, request, report=report))
 
 
 def _size_of(given: Input) -> int | None:
     if given.text is not None or given.name == STDIN or not Path(given.name).is_file():
         return None
-    from fascicle.formats.detection import by_suffix
+    from fascicle.formats.detection import format_by_suffix
 
-    return None if by_suffix(given.name) == "brat" else Path(given.name).stat().st_size
+    return None if format_by_suffix(given.name) == "brat" else Path(given.name).stat().st_size
 
 
 def _noting(names: list[str], pairs: Iterator[tuple[str, Document]]) -> Iterator[Document]:
@@ -307,7 +307,7 @@ def _each(
                 before += 1
                 yield given.name, document
         except (InputError, OSError) as error:
-            kept = f"; the {counted(before, 'document')} before that are kept, the rest was not read" if before else ""
+            kept = f"; the {plural(before, 'document')} before that are kept, the rest was not read" if before else ""
             report.aside.add(InputError(f"{error}{kept}"))
 
 
@@ -337,8 +337,8 @@ def _format_of(path: str, request: ReadRequest) -> str:
 
 def _is_bare(path: str) -> bool:
     """True if a file is empty and its suffix does not name a format or predictions."""
-    from fascicle.formats.detection import by_suffix
+    from fascicle.formats.detection import format_by_suffix
 
-    told = by_suffix(path) or suffix(path) in (".tsv", ".csv")
+    told = format_by_suffix(path) or suffix(path) in (".tsv", ".csv")
     is_empty = path != STDIN and not told and Path(path).is_file() and not Path(path).stat().st_size
     return is_empty and not plugged_by_suffix(suffix(path), "readers")

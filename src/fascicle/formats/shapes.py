@@ -13,7 +13,7 @@ from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import label_names, names_beside
-from fascicle.formats.unread import field_options, fields_argument, fits, looks_native, unread
+from fascicle.formats.unread import field_options, fields_argument, fields_fit, find_unread_fields, looks_native
 
 _Kind = type  # a shape has a part of this name
 
@@ -153,10 +153,10 @@ def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
     if not shape.entities:
         return True
     found = record.get(shape.entities)
-    return fits(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
+    return fields_fit(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
 
 
-def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
+def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
     """Returns a shape with some field names changed.
 
     Args:
@@ -185,7 +185,7 @@ def adjusted(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
     return replace(shape, **values)
 
 
-STEP: Final = "jsonl"
+_STEP: Final = "jsonl"
 _AS_GIVEN: Final = "as given"
 _PARTS: Final = ("start", "end", "type")
 
@@ -225,7 +225,7 @@ class Shapes:
             raise FormatError(_unknown(record, place))
         shape = self._adjusted.get(name)
         if shape is None:
-            shape = self._adjusted[name] = adjusted(SHAPES.get(name, JsonShape()), self._changes)
+            shape = self._adjusted[name] = adjust_shape(SHAPES.get(name, JsonShape()), self._changes)
             self._remember(name or _AS_GIVEN)
         if shape.tags and not shape.tag_names and _has_numbers(record.get(shape.tags)):
             names = (
@@ -234,7 +234,7 @@ class Shapes:
                 else names_beside(self._path, field=shape.tags)
             )
             shape = self._adjusted[name] = replace(shape, tag_names=names)
-        if left := unread(record, known=shape.fields):
+        if left := find_unread_fields(record, known=shape.fields):
             raise FormatError(_refusal(left[0], record[left[0]], shape, name), at=place)
         return shape, () if is_told else self._noted(shape, name)
 
@@ -265,7 +265,7 @@ def _has_numbers(tags: object) -> bool:
 
 def _bare(which: str, field: str) -> Event:
     message = f"no field {field!r} as others of the file have it: {which}, read as text without mentions"
-    return Event(step=STEP, kind="note", code="unannotated-record", message=message)
+    return Event(step=_STEP, kind="note", code="unannotated-record", message=message)
 
 
 def _refuse_native(record: dict[str, Any], place: str) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from fascicle.core.files.source import STDIN
-from fascicle.core.files.tree import archive_of, has_suffix_below, is_there, open_tree, suffix_of, tree_sha256
+from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
 from fascicle.errors import InputError
 from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named, readable_by_suffix
-from fascicle.formats.offsets import OffsetTable, tables_of
-from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.formats.offsets import OffsetTable, find_tables
+from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 
 # Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
@@ -34,7 +34,7 @@ def format_of_folder(folder: Path) -> str:
 
     A folder with texts of its own whose annotation is only in folders below it is plain.
     """
-    if tables_in(folder):
+    if parquet_tables(folder):
         return "parquet"
     beside = has_suffix_below(folder, ANNOTATIONS, depth=0)
     only_texts = not beside and has_suffix_below(folder, (TEXT,), depth=0)
@@ -56,7 +56,7 @@ class Place:
     is_texts: bool = False
 
 
-def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
+def find_places(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # noqa: A002
     """Looks up paths: a folder of texts becomes its files; a folder of brat files remains one source.
 
     Args:
@@ -68,18 +68,18 @@ def places_of(paths: Iterable[str], *, format: str = "auto") -> list[Place]:  # 
     """
     found = []
     for path in paths:
-        if path != STDIN and not is_there(path):
+        if path != STDIN and not path_exists(path):
             raise InputError(f"there is no file {path}; check the path", file=path, code="not-found")
         folder = Path(path)
         is_texts = path != STDIN and folder.is_dir()
         # A folder may be one corpus of the format, and not separate text files.
         is_texts = is_texts and not format_named(format_of_folder(folder) if format == "auto" else format).many
-        sources = tuple(map(str, files_of(folder))) if is_texts else (path,)
+        sources = tuple(map(str, _files_of(folder))) if is_texts else (path,)
         found.append(Place(path=path, sources=sources, is_texts=is_texts))
     return found
 
 
-def files_of(folder: Path) -> list[Path]:
+def _files_of(folder: Path) -> list[Path]:
     """Returns the text files of a folder (``*.txt``, in capitals or not), sorted by name.
 
     Raises:
@@ -92,8 +92,8 @@ def files_of(folder: Path) -> list[Path]:
     return files
 
 
-def left_out(folder: Path) -> int:
-    """Returns the number of entries of a folder that `files_of` leaves out; hidden ones are not counted."""
+def count_left_out(folder: Path) -> int:
+    """Returns the number of entries of a folder that `_files_of` leaves out; hidden ones are not counted."""
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
@@ -102,7 +102,7 @@ def beside_brat(folder: Path) -> list[str]:
     if not folder.is_dir() or format_of_folder(folder) != "brat":
         return []
     names = [entry.name for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
-    return sorted(name for name in names if readable_by_suffix(suffix_of(name)) not in ("", "brat", "plain"))
+    return sorted(name for name in names if readable_by_suffix(lower_suffix(name)) not in ("", "brat", "plain"))
 
 
 def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str, str]:  # noqa: A002
@@ -116,11 +116,11 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
         Folder -> one table that names texts of it.
     """
     plain = {one.path: one.sources for one in places if one.is_texts and format == "auto"}
-    found = {path: tables_of(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
+    found = {path: find_tables(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
     return {path: tables[0].path for path, tables in found.items() if tables}
 
 
-def state_of(path: str) -> str:
+def input_state(path: str) -> str:
     """Returns a key that changes with an input: size and time of a file, the hash of a folder of files.
 
     Args:
@@ -131,13 +131,13 @@ def state_of(path: str) -> str:
     try:
         facts = Path(path).stat()
     except OSError:
-        found = archive_of(path)  # a folder inside a zip
-        return "" if found is None else state_of(str(found[0])) + _state_of_tables(path)
-    if stat.S_ISDIR(facts.st_mode) and tables_in(Path(path)):
+        found = split_archive(path)  # a folder inside a zip
+        return "" if found is None else input_state(str(found[0])) + _state_of_tables(path)
+    if stat.S_ISDIR(facts.st_mode) and parquet_tables(Path(path)):
         return source_sha256(path)
     if stat.S_ISDIR(facts.st_mode):
         return tree_sha256(path, suffixes=_suffixes_in(path)) + _state_of_tables(path)
-    more = _state_of_tables(path) if archive_of(path) is not None else ""
+    more = _state_of_tables(path) if split_archive(path) is not None else ""
     return f"{facts.st_size} {facts.st_mtime_ns}{more}"
 
 
@@ -151,16 +151,16 @@ def source_sha256(path: str) -> str:
         InputError: a corpus that cannot be read, or a folder without texts.
     """
     place = Path(path)
-    if (model := described_by(model_folder(place))).is_file():
+    if (model := description_file(model_folder(place))).is_file():
         return file_sha256(model)
-    if tables := tables_in(place):
+    if tables := parquet_tables(place):
         return hashlib.sha256("".join(map(file_sha256, tables)).encode()).hexdigest()
-    is_package = place.is_file() and suffix_of(place.name) in _PACKAGES
-    if not is_package and (archive_of(path) is not None or _holds_annotation(place) or _has_texts_below(place)):
+    is_package = place.is_file() and lower_suffix(place.name) in _PACKAGES
+    if not is_package and (split_archive(path) is not None or _holds_annotation(place) or _has_texts_below(place)):
         return _with_tables(tree_sha256(path, suffixes=_suffixes_in(path)), path)
     if not place.is_dir():
         return file_sha256(place)
-    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in files_of(place))
+    listed = "".join(f"{file.name} {file_sha256(file)}\n" for file in _files_of(place))
     return _with_tables(hashlib.sha256(listed.encode("utf-8")).hexdigest(), path)
 
 
@@ -176,21 +176,21 @@ def _with_tables(digest: str, path: str) -> str:
 def _state_of_tables(path: str) -> str:
     """Returns the state of the tables beside texts; a table inside a zip has the state of the zip."""
     with suppress(InputError):  # the reader of the place reports the error
-        tables = [table.path for table in _tables_of_texts(path) if archive_of(table.folder) is None]
-        return "".join(f" {state_of(table)}" for table in tables)
+        tables = [table.path for table in _tables_of_texts(path) if split_archive(table.folder) is None]
+        return "".join(f" {input_state(table)}" for table in tables)
     return ""
 
 
 def _tables_of_texts(path: str) -> list[OffsetTable]:
     """Returns the tables that name the texts of a place without annotation of its own."""
     with open_tree(path, suffixes=SUFFIXES) as tree:
-        if any(suffix_of(name) in ANNOTATIONS for name in tree.names):
+        if any(lower_suffix(name) in ANNOTATIONS for name in tree.names):
             return []
         names = frozenset(PurePosixPath(name).stem for name in tree.names)
-    return tables_of(path, names)
+    return find_tables(path, names)
 
 
-def tables_in(place: Path) -> tuple[Path, ...]:
+def parquet_tables(place: Path) -> tuple[Path, ...]:
     """Returns the tables of documents and of mentions in a folder of the format parquet; empty for another place."""
     there = [name for name in (DOCUMENTS, _DOCUMENTS_BEFORE) if (place / name).is_file()]
     return (place / there[0], place / MENTIONS) if there and (place / MENTIONS).is_file() else ()
@@ -199,7 +199,7 @@ def tables_in(place: Path) -> tuple[Path, ...]:
 def _holds_annotation(place: Path) -> bool:
     """True if a place is an annotation file, or a folder with such files anywhere below it."""
     annotations = (*ANNOTATIONS, *_MARKED)
-    return has_suffix_below(place, annotations) if place.is_dir() else suffix_of(place.name) in annotations
+    return has_suffix_below(place, annotations) if place.is_dir() else lower_suffix(place.name) in annotations
 
 
 def _has_texts_below(place: Path) -> bool:

@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Event, Link
-from fascicle.core.effects import event_of
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import MAX_FILE, Source
-from fascicle.core.mention import Span, link_of
-from fascicle.errors import FormatError, Place, explained
+from fascicle.core.mention import Span, parse_link
+from fascicle.errors import FormatError, Place, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
@@ -26,11 +26,11 @@ from fascicle.formats.report import ReadReport
 VERSION: Final = "0.1"
 GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
 _ORTH: Final = 65
-ENT_IOB: Final = 77
-ENT_TYPE: Final = 78
+_ENT_IOB: Final = 77
+_ENT_TYPE: Final = 78
 _SENT_START: Final = 80
 _ENT_KB_ID: Final = 452
-ATTRIBUTES: Final = (_ORTH, ENT_IOB, ENT_TYPE, _SENT_START, _ENT_KB_ID)  # of tokens, in the order of their columns
+ATTRIBUTES: Final = (_ORTH, _ENT_IOB, _ENT_TYPE, _SENT_START, _ENT_KB_ID)  # of tokens, in the order of their columns
 SPAN: Final = ">QQQllll"  # id, id in a knowledge base, label, first and last token (exclusive), the same in characters
 ID: Final = "id"  # in the user data
 META: Final = "meta"
@@ -118,7 +118,7 @@ def _listed() -> Iterator[str]:
         yield from (f"{letters}{number:0{digits}}" for number in range(int(first[len(letters) :]), int(last) + 1))
 
 
-def number_of(text: str) -> int:
+def string_number(text: str) -> int:
     """Returns the number of a string: that of the symbol, or the hash of its UTF-8.
 
     Raises:
@@ -128,9 +128,9 @@ def number_of(text: str) -> int:
     return murmur64(text.encode()) if found is None else found
 
 
-def names_of(texts: Iterable[str]) -> dict[int, str]:
+def _names_of(texts: Iterable[str]) -> dict[int, str]:
     """Returns the strings of a file, and all symbols, by their numbers."""
-    return {**{number: name for name, number in symbols().items()}, **{number_of(text): text for text in texts}}
+    return {**{number: name for name, number in symbols().items()}, **{string_number(text): text for text in texts}}
 
 
 def murmur64(data: bytes) -> int:
@@ -150,7 +150,7 @@ def murmur64(data: bytes) -> int:
     return state ^ state >> _SHIFT
 
 
-STEP: Final = "spacy"
+_STEP: Final = "spacy"
 _CHUNK: Final = 2**20
 _OUTSIDE: Final = (0, 2)  # of an entity, and not known
 _BEGIN: Final = 3
@@ -199,7 +199,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if found is None:
         return
     columns = _columns(found, source)
-    names = names_of(found.strings)
+    names = _names_of(found.strings)
     start = 0
     for number, length in enumerate(columns.lengths):
         part = slice(start, start + int(length))
@@ -216,7 +216,7 @@ def _bin(source: Source) -> _Bin | None:
 
 
 def _of_spacy(source: Source) -> AbstractContextManager[None]:
-    return explained("no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again")
+    return explain_errors("no DocBin of spaCy", *_BROKEN, zlib.error, at=source.path, advice="; write it again")
 
 
 def _unpacked(source: Source) -> bytes | None:
@@ -275,7 +275,7 @@ def _document(
     place = Place(source.path, shown=f"{source.path}, document {number + 1}")
     try:
         tokens = _tokens(columns, part, names)
-        doc = _Doc(tokens=tokens, collector=MentionCollector(tokens.text, step=STEP), names=names)
+        doc = _Doc(tokens=tokens, collector=MentionCollector(tokens.text, step=_STEP), names=names)
         if number < len(found.span_groups) and found.span_groups[number]:
             _add_groups(doc, found.span_groups[number])
         _add_entities(doc, {one: column[part] for one, column in columns.of.items()})
@@ -330,11 +330,11 @@ def _add_group(doc: _Doc, group: _Group, source: str) -> None:
 
 def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
     """Adds the entities that are in no group of spans."""
-    if ENT_TYPE not in columns:
+    if _ENT_TYPE not in columns:
         return
     ranges = doc.tokens.ranges()
     for first, last in _runs(columns):
-        kind, span = doc.names[int(columns[ENT_TYPE][first])], (ranges[first][0], ranges[last - 1][1])
+        kind, span = doc.names[int(columns[_ENT_TYPE][first])], (ranges[first][0], ranges[last - 1][1])
         concept = doc.names.get(int(columns[_ENT_KB_ID][first]), "") if _ENT_KB_ID in columns else ""
         if not kind:
             doc.collector.drop(f"an entity at {span} has no type")
@@ -344,8 +344,8 @@ def _add_entities(doc: _Doc, columns: Mapping[int, _Column]) -> None:
 
 def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
     """Yields first and last token (exclusive) of each entity; without tags, neighbours of one type are one entity."""
-    kinds = columns[ENT_TYPE]
-    tags = columns.get(ENT_IOB)
+    kinds = columns[_ENT_TYPE]
+    tags = columns.get(_ENT_IOB)
     start: int | None = None
     for at in range(len(kinds) + 1):
         inside = at < len(kinds) and (kinds[at] != 0 if tags is None else int(tags[at]) not in _OUTSIDE)
@@ -358,7 +358,7 @@ def _runs(columns: Mapping[int, _Column]) -> Iterator[tuple[int, int]]:
 
 
 def _links(concept: str) -> tuple[Link, ...]:
-    return (link_of(concept),) if concept else ()
+    return (parse_link(concept),) if concept else ()
 
 
 def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Event]]:
@@ -383,7 +383,7 @@ def _unread(found: _Bin, columns: _Columns, number: int) -> list[Event]:
 
 
 def _loss(code: str, message: str) -> Event:
-    return event_of(code, step=STEP, message=message)
+    return make_event(code, step=_STEP, message=message)
 
 
 READER: Final = Reader(read=read)

@@ -21,17 +21,17 @@ import msgspec
 import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.mention import Span, link_of, told
+from fascicle.core.mention import Span, link_text, parse_link
 from fascicle.errors import InputError
 from fascicle.formats.conll_write import on_words, with_words
-from fascicle.formats.handlers import Encode, Put, Writer
-from fascicle.formats.losses import held
+from fascicle.formats.handlers import Encode, WriteOne, Writer
+from fascicle.formats.losses import held_fields
 from fascicle.formats.pubtator import count_links
 from fascicle.formats.report import WriteReport
-from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, number_of
+from fascicle.formats.spacy_read import ATTRIBUTES, GROUP, ID, META, SCORES, SPAN, VERSION, Tokens, string_number
 
 _WHOLE: Final = "ids text-between-words meta mentions nested second-source sources scores"
-HOLDS: Final = held("the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies")
+_HOLDS: Final = held_fields("the format of spaCy", _WHOLE, partly="words sentences links link-ontologies link-curies")
 _IN_MEMORY: Final = 2**22  # bytes of a column, before it goes to a file
 _CHUNK: Final = 2**20
 _BEGIN, _INSIDE, _OUTSIDE = 3, 1, 2  # of an entity, in spaCy
@@ -47,7 +47,7 @@ class Entry:
     strings: frozenset[str]
 
 
-def encode(document: Document, report: WriteReport) -> Entry:
+def _encode(document: Document, report: WriteReport) -> Entry:
     """Encodes one document as columns.
 
     Raises:
@@ -71,7 +71,7 @@ def encode(document: Document, report: WriteReport) -> Entry:
     return Entry(columns=written, strings=frozenset(strings))
 
 
-def with_tokens(document: Document) -> Document:
+def _with_tokens(document: Document) -> Document:
     """Adds words from the default segmenter to a document that has none, split where mentions begin and end."""
     if document.words is not None:
         return document
@@ -148,8 +148,8 @@ def _placed(document: Document, ranges: Sequence[Span], report: WriteReport) -> 
             raise InputError(
                 f"a mention of document {document.id!r} has the source {GROUP!r}, which spaCy has for gold; rename it"
             )
-        concept = next((told(link) for link in mention.links if not link.nil), "")
-        count_links(mention, [link_of(concept)] if concept else [], document, report)
+        concept = next((link_text(link) for link in mention.links if not link.nil), "")
+        count_links(mention, [parse_link(concept)] if concept else [], document, report)
         yield _Placed(mention=mention, first=first, last=last, concept=concept)
 
 
@@ -168,15 +168,15 @@ def _entities(placed: Iterable[_Placed]) -> list[_Placed]:
 def _columns(tokens: Tokens, placed: Sequence[_Placed], strings: set[str]) -> np.ndarray[Any, Any]:
     """Returns the columns of the tokens."""
     found = np.zeros((len(tokens.texts), len(ATTRIBUTES)), dtype="<u8")
-    numbers = {text: number_of(text) for text in set(tokens.texts)}
+    numbers = {text: string_number(text) for text in set(tokens.texts)}
     found[:, 0] = [numbers[text] for text in tokens.texts]
     found[:, 1] = _OUTSIDE
     for one in _entities(placed):
         strings |= {one.mention.type, one.concept}
         found[one.first : one.last, 1] = _INSIDE
         found[one.first, 1] = _BEGIN
-        found[one.first : one.last, 2] = number_of(one.mention.type)
-        found[one.first : one.last, 4] = number_of(one.concept)
+        found[one.first : one.last, 2] = string_number(one.mention.type)
+        found[one.first : one.last, 4] = string_number(one.concept)
     if tokens.starts is not None:
         found[:, 3] = [1 if start else _NOT_A_START for start in tokens.starts]
     return found
@@ -200,7 +200,7 @@ def _groups(placed: Sequence[_Placed], ranges: Sequence[Span], strings: set[str]
 
 
 def _packed(one: _Placed, ranges: Sequence[Span]) -> bytes:
-    numbers = (0, number_of(one.concept), number_of(one.mention.type), one.first, one.last)
+    numbers = (0, string_number(one.concept), string_number(one.mention.type), one.first, one.last)
     return struct.pack(SPAN, *numbers, ranges[one.first][0], ranges[one.last - 1][1])
 
 
@@ -252,7 +252,7 @@ def _array(count: int) -> bytes:
 
 
 @contextmanager
-def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
+def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Opens a file and yields the function that adds a document; the content is written at the end.
 
     Args:
@@ -268,4 +268,4 @@ def _into_message(stream: BinaryIO, encode: Encode) -> Iterator[Put]:
         stream.write(packer.flush())
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_message, prepare=with_tokens, grows=False)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode, into=_into_message, prepare=_with_tokens, grows=False)

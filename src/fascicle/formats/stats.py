@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
-from fascicle.core.wording import shortened
+from fascicle.core.wording import shorten
 from fascicle.formats.report import ReadReport
 
 _Row = tuple[str, str, str]  # name, number, share
@@ -176,7 +176,7 @@ def _main_rows(stats: CorpusStats) -> Iterator[_Row]:
     yield "words", f"{stats.words:,}" if stats.words else "not marked", ""
     yield "mentions", f"{stats.mentions:,}", ""
     for kind, count in sorted(stats.types.items(), key=lambda item: (-item[1], item[0])):
-        yield f"  {shortened(kind)}", f"{count:,}", ""
+        yield f"  {shorten(kind)}", f"{count:,}", ""
 
 
 def _rows_of_parts(stats: CorpusStats) -> Iterator[_Row]:

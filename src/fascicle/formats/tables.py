@@ -22,17 +22,17 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.mention import Link, identifier_of, link_of
-from fascicle.formats.brat_lines import joined
-from fascicle.formats.handlers import Put, Writer, checked_name, framed
-from fascicle.formats.losses import OF_TEXT, HeldFields, held
+from fascicle.core.mention import Link, display_identifier, parse_link
+from fascicle.formats.brat_lines import join_fragments
+from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
+from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
 from fascicle.formats.offsets import HEADER
 from fascicle.formats.report import WriteReport
 
 TEXT: Final = "text"  # a further column of documents, as the next two
 LINKS: Final = ("links", "names")
 SOURCE: Final = "predictions"  # of mentions that are read from a table
-BETWEEN: Final = "|"  # links of a mention
+_BETWEEN: Final = "|"  # links of a mention
 _NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _FORMULA: Final = re.compile("'*[=+\\-@]")
 _ESCAPED: Final = re.compile("'+[=+\\-@]")
@@ -40,7 +40,7 @@ _CELL: Final = re.compile('(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class _Table:
     """Kind of table: TSV or CSV.
 
     Attributes:
@@ -84,22 +84,22 @@ class Table:
     def _row(self, identifier: str, mention: Mention, text: str | None, lose: Callable[[str, Mention], None]) -> str:
         advice = "write JSON Lines instead"
         cells = [
-            self.cell(checked_name(identifier, what="the document id", trimmed=False, advice=advice)),
-            self.cell(checked_name(mention.type, what="the type", trimmed=False, advice=advice)),
+            self.cell(check_name(identifier, what="the document id", trimmed=False, advice=advice)),
+            self.cell(check_name(mention.type, what="the type", trimmed=False, advice=advice)),
             ";".join(str(start) for start, _ in mention.spans),
             ";".join(str(end) for _, end in mention.spans),
             "" if mention.score is None else repr(float(mention.score)),
         ]
         if text is None:
             return self.row(cells)
-        return self.row([*cells, *map(self.cell, (joined(text, mention.spans), *_link_cells(mention, lose)))])
+        return self.row([*cells, *map(self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose)))])
 
 
-def links_of(ids: str, names: str) -> tuple[Link, ...]:
+def cell_links(ids: str, names: str) -> tuple[Link, ...]:
     """Returns the links in the cells of the columns `LINKS`."""
-    parts, called = ids.split(BETWEEN) if ids else [], names.split(BETWEEN)
+    parts, called = ids.split(_BETWEEN) if ids else [], names.split(_BETWEEN)
     called = called if len(called) == len(parts) else [""] * len(parts)
-    return tuple(link_of(part, name) for part, name in zip(parts, called, strict=True))
+    return tuple(parse_link(part, name) for part, name in zip(parts, called, strict=True))
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
@@ -108,20 +108,20 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
     for _ in range(sum(not link.nil for link in mention.links) - len(held)):
         lose("links", mention)
     names = [link.name for link in held]
-    if any(BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
+    if any(_BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
         lose("link-names", mention)
         names = []
-    return BETWEEN.join(map(identifier_of, held)), BETWEEN.join(names) if any(names) else ""
+    return _BETWEEN.join(map(display_identifier, held)), _BETWEEN.join(names) if any(names) else ""
 
 
 def _fits(link: Link) -> bool:
     """True if a link can be restored from its identifier."""
-    told = identifier_of(link)
-    same = msgspec.structs.replace(link, name="", score=None, tier="", same=()) == link_of(told)
-    return same and told != "" and BETWEEN not in told and not _NOT_IN_CELLS.search(told)
+    told = display_identifier(link)
+    same = msgspec.structs.replace(link, name="", score=None, tier="", same=()) == parse_link(told)
+    return same and told != "" and _BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 
-def cells_of(line: str, separator: str) -> list[str]:
+def split_cells(line: str, separator: str) -> list[str]:
     """Splits a line into cells.
 
     Args:
@@ -146,7 +146,7 @@ def cells_of(line: str, separator: str) -> list[str]:
     return cells
 
 
-def separator_of(header: str) -> str:
+def table_separator(header: str) -> str:
     """Returns TAB, or the comma of a CSV."""
     return "\t" if "\t" in header else ","
 
@@ -157,15 +157,15 @@ def _csv_row(cells: Sequence[str]) -> str:
     return line.getvalue()
 
 
-def holds_of_table(name: str) -> HeldFields:
+def table_held_fields(name: str) -> HeldFields:
     """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
     whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
-    return held(name, whole, partly="links link-names", by_reference=OF_TEXT, source=SOURCE)
+    return held_fields(name, whole, partly="links link-names", by_reference=OF_TEXT, source=SOURCE)
 
 
-TSV: Final = Table(holds=holds_of_table("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
-CSV: Final = Table(
-    holds=holds_of_table("CSV"),
+TSV: Final = _Table(holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
+CSV: Final = _Table(
+    holds=table_held_fields("CSV"),
     row=_csv_row,
     cell=lambda cell: f"'{cell}" if _FORMULA.match(cell) else cell,
     mark="\ufeff",
@@ -186,7 +186,7 @@ class TableOptions:
 class Rows:
     """Encoder of the rows of documents, or of predictions."""
 
-    def __init__(self, table: Table, options: TableOptions) -> None:
+    def __init__(self, table: _Table, options: TableOptions) -> None:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
         self._with_text = options.with_text
@@ -198,8 +198,8 @@ class Rows:
         return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
 
 
-def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[Put]:
-    return framed(stream, rows, head=rows.header)
+def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOne]:
+    return open_frame(stream, rows, head=rows.header)
 
 
 TSV_WRITER: Final = Writer(
@@ -212,12 +212,12 @@ CSV_WRITER: Final = Writer(
 
 _Cell = Callable[[Document, Mention, int], str]
 _CELLS: Final[Mapping[str, _Cell]] = {
-    "document": lambda document, _, __: checked_name(document.id, what="the document id"),
+    "document": lambda document, _, __: check_name(document.id, what="the document id"),
     "mark": lambda _, __, number: f"T{number}",
-    "type": lambda _, mention, __: checked_name(mention.type, what="the type"),
+    "type": lambda _, mention, __: check_name(mention.type, what="the type"),
     "start": lambda _, mention, __: str(mention.start),
     "end": lambda _, mention, __: str(mention.end),
-    "text": lambda document, mention, _: joined(document.text, mention.spans),
+    "text": lambda document, mention, _: join_fragments(document.text, mention.spans),
 }
 _LIVINGNER: Final = {
     **{"filename": "document", "mark": "mark", "label": "type"},
@@ -248,7 +248,7 @@ class _TaskRows:
 
 
 def _writer(name: str, columns: Mapping[str, str]) -> Writer:
-    holds = held(name, "ids mentions nested", by_reference=OF_TEXT)
+    holds = held_fields(name, "ids mentions nested", by_reference=OF_TEXT)
     return Writer(holds=holds, encoder=lambda options: _TaskRows(columns), into=_below_header, by_id=True)
 
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.files.source import STDIN, Source, whole_text
-from fascicle.core.tags import advice_on, is_tag
-from fascicle.errors import FormatError, UsageError, explained
+from fascicle.core.files.source import STDIN, Source, read_whole_text
+from fascicle.core.tags import is_tag, tag_advice
+from fascicle.errors import FormatError, UsageError, explain_errors
 
 _INFO: Final = "dataset_info.json"
 _NAMES: Final = "names"
@@ -59,7 +59,7 @@ def names_beside(path: str, *, field: str) -> tuple[str, ...]:
     return _of_file(os.fspath(place), field) if path != STDIN and place.is_file() else ()
 
 
-def named(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
+def tags_by_number(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
     """Converts tag numbers to their names.
 
     Names without prefixes (``O``, ``person``) are tags of the scheme IO.
@@ -72,19 +72,19 @@ def named(tags: Sequence[Any], names: Sequence[str]) -> list[str]:
         raise ValueError(f"the tag {wrong!r} is not the number of a name; there are {len(names)} names, from 0")
     is_bare = not any(is_tag(name) for name in names if name != "O")
     found = [names[tag] for tag in tags]
-    return prefixed(found) if is_bare else found
+    return add_io_prefixes(found) if is_bare else found
 
 
-def prefixed(tags: Sequence[str]) -> list[str]:
+def add_io_prefixes(tags: Sequence[str]) -> list[str]:
     """Converts bare types (``O``, ``person``) to tags of the scheme IO.
 
     Raises:
         ValueError: a tag that has a prefix, or is empty.
     """
     wrong = next((tag for tag in tags if tag != "O" and (is_tag(tag) or not tag)), None)
-    lone = next((tag for tag in tags if len(tag) == 1 and tag != "O" and advice_on(tag)), None)
+    lone = next((tag for tag in tags if len(tag) == 1 and tag != "O" and tag_advice(tag)), None)
     if lone is not None:
-        raise ValueError(f"the tag {lone!r} is a prefix, no type; {advice_on(lone)}")
+        raise ValueError(f"the tag {lone!r} is a prefix, no type; {tag_advice(lone)}")
     if wrong is not None:
         raise ValueError(
             f"the tag {wrong!r} is not a bare type; tags are read as bare types, so none may have a prefix"
@@ -93,8 +93,8 @@ def prefixed(tags: Sequence[str]) -> list[str]:
 
 
 def _of_file(path: str, field: str) -> tuple[str, ...]:
-    with explained(f"{path}: not JSON"):
-        value = msgspec.json.decode(whole_text(Source(path=path)))
+    with explain_errors(f"{path}: not JSON"):
+        value = msgspec.json.decode(read_whole_text(Source(path=path)))
     found = {names for names in _lists(value, field) if names}
     if len(found) != 1:
         several = "several lists" if found else "no list"
@@ -146,7 +146,7 @@ def is_fact(line: str) -> bool:
     return line.startswith(_END) or (_FACT.match(line) is not None and not is_tag(line.split()[-1]))
 
 
-class OfConll2012:
+class Conll2012Rows:
     """Reader of the rows of CoNLL-2012: the word is column 3, and brackets for names are column 10."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class OfConll2012:
         return token, [tag]
 
 
-def of_conllu(columns: Sequence[str]) -> tuple[str, list[str]] | None:
+def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
     """Returns the token of a row of CoNLL-U and its tag, which is in MISC; ``None`` for parts and empty nodes.
 
     Raises:

@@ -17,24 +17,24 @@ from typing import Any, Final, Literal
 import msgspec
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
-from fascicle.core.files.source import MAX_LINE, Source, lines_or_errors, text_of, without_mark
+from fascicle.core.effects import make_event
+from fascicle.core.files.source import MAX_LINE, Source, line_text, read_lines_or_errors, strip_mark
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import META_LENGTH, MentionCollector
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
-from fascicle.formats.json_record import Record, document_of
-from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merged
+from fascicle.formats.json_record import Record, from_records
+from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merge_records
 from fascicle.formats.report import ReadReport
-from fascicle.formats.shapes import JsonShape, Shapes, adjusted
-from fascicle.formats.unread import fields_argument, offset_fields, unread
+from fascicle.formats.shapes import JsonShape, Shapes, adjust_shape
+from fascicle.formats.unread import fields_argument, find_unread_fields, offset_fields
 
-STEP: Final = "table"
-SEPARATORS: Final = ("\t", ",", ";")
-TEXT: Final = "text"
+_STEP: Final = "table"
+_SEPARATORS: Final = ("\t", ",", ";")
+_TEXT: Final = "text"
 _IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid")
-# Columns of texts where none is called `TEXT`: the first of these that are there, those of one row together.
+# Columns of texts where none is called `_TEXT`: the first of these that are there, those of one row together.
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
@@ -69,7 +69,7 @@ class TextTableOptions:
         """
         given = dict(fields)
         annotation = tuple((name, value) for name, value in given.items() if name not in ("text", "id", "quotes"))
-        adjusted(JsonShape(), annotation)
+        adjust_shape(JsonShape(), annotation)
         if given.get("quotes", "true") not in ("true", "false"):
             raise UsageError(f"quotes = {given['quotes']!r} is not allowed; give true or false")
         return cls(
@@ -89,21 +89,21 @@ class _Columns:
     id: int | None
 
 
-def separator_of(header: str) -> str:
+def _separator_of(header: str) -> str:
     """Returns the separator of the cells of a table: a TAB, a comma or a semicolon."""
-    return next((sign for sign in SEPARATORS if sign in header), ",")
+    return next((sign for sign in _SEPARATORS if sign in header), ",")
 
 
 def has_texts(header: str) -> bool:
     """True if the first line of a file has a column of texts with a usual name, and another column."""
-    names = [name.strip('" ').lower() for name in header.split(separator_of(header))]
+    names = [name.strip('" ').lower() for name in header.split(_separator_of(header))]
     return bool(_usual(names)) and len(names) > 1
 
 
 def _usual(names: Sequence[str]) -> list[str]:
     """Returns which of the names of columns, in lower case, are those of texts."""
-    if TEXT in names:
-        return [TEXT]
+    if _TEXT in names:
+        return [_TEXT]
     found = [next((name for name in known if names.count(name) == 1), "") for known in (_TITLES, _ABSTRACTS, _BODIES)]
     return list(filter(None, found[:2])) or found[2:] * bool(found[2])
 
@@ -132,17 +132,17 @@ def documents_of_rows(
     if header is None:
         return
     columns = _columns(header[1], options, source)
-    said = () if options.text or columns.names[columns.texts[0]].lower() == TEXT else (_taken(columns),)
+    said = () if options.text or columns.names[columns.texts[0]].lower() == _TEXT else (_taken(columns),)
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
     places = ((Place(source.path, line), cells) for line, cells in rows)
     seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
-    for number, (place, found) in enumerate(merged(seen), 1):
+    for number, (place, found) in enumerate(merge_records(seen), 1):
         with report.aside.one():
             if isinstance(found, FormatError):
                 raise found
             if isinstance(found, dict):
                 shape, events = shapes.of(found, place)
-                made = document_of([Record(found, shape, place, events=events)], source, number, report)
+                made = from_records([Record(found, shape, place, events=events)], source, number, report)
             else:
                 made = _document(found, columns, f"{source.name}:{number}", place)
             yield made.with_events(*said) if said else made
@@ -151,11 +151,11 @@ def documents_of_rows(
 
 def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
     """Yields the rows that are not empty, each with the number of its last line."""
-    given = (text_of(without_mark(line)) + "\n" for _, line in lines_or_errors(source))
+    given = (line_text(strip_mark(line)) + "\n" for _, line in read_lines_or_errors(source))
     first = next(given, None)
     if first is None:
         return
-    separator = separator_of(first)
+    separator = _separator_of(first)
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if options.quotes or separator != "\t" else csv.QUOTE_NONE
     reader = csv.reader(chain((first,), given), delimiter=separator, quoting=quoting, strict=True)
     while True:
@@ -181,13 +181,13 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
         if lowered.count(name.strip().lower()) != 1:
             raise FormatError(
                 f"{lowered.count(name.strip().lower())} columns are called {name!r}; the table has "
-                f"{', '.join(names)}; name the one with {fields_argument((TEXT, names[-1]))}",
+                f"{', '.join(names)}; name the one with {fields_argument((_TEXT, names[-1]))}",
                 at=Place(source.path, 1),
             )
         return lowered.index(name.strip().lower())
 
     told = options.id or next((name for name in _IDS if lowered.count(name) == 1), "")
-    texts = options.text.split(",") if options.text else _usual(lowered) or [TEXT]
+    texts = options.text.split(",") if options.text else _usual(lowered) or [_TEXT]
     return _Columns(names=names, texts=[number(name) for name in texts], id=number(told) if told else None)
 
 
@@ -198,9 +198,9 @@ def _taken(columns: _Columns) -> Event:
     lone = ", which has titles alone," if len(texts) == 1 and texts[0].lower() in _TITLES else ""
     message = (
         f"the text is the column{'s' * (len(texts) > 1)} {' and '.join(texts)}{lone} and the id is {where}; "
-        f"{fields_argument((TEXT, ','.join(texts)))} and so on name others"
+        f"{fields_argument((_TEXT, ','.join(texts)))} and so on name others"
     )
-    return Event(step=STEP, kind="note", code="columns-taken", message=message)
+    return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
 
 def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
@@ -218,7 +218,7 @@ def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, pla
             at=place,
         )
     is_tool = is_flat(columns.names)
-    if not (is_tool or unread(looked, known=()) or [] in looked.values()):
+    if not (is_tool or find_unread_fields(looked, known=()) or [] in looked.values()):
         return cells
     if len(columns.texts) > 1:
         return FormatError(
@@ -265,14 +265,14 @@ def _document(cells: Sequence[str], columns: _Columns, numbered: str, place: Pla
     text, sections = join_sections(parts, between=_BETWEEN)
     events = [_quoted(name) for name, cell in parts if _QUOTED.fullmatch(cell)]
     shown = sections if len(parts) > 1 else None
-    bare = MentionCollector(text, step=STEP)
+    bare = MentionCollector(text, step=_STEP)
     return bare.document(identifier or numbered, at=place, sections=shown, meta=facts, events=events)
 
 
 def _quoted(name: str) -> Event:
     option = fields_argument(("quotes", "true"))
     message = f"the cell of {name!r} looks quoted as in a CSV; its quotes were kept, and {option} reads them"
-    return event_of("quotes-kept", step=STEP, message=message)
+    return make_event("quotes-kept", step=_STEP, message=message)
 
 
 READER: Final = Reader(read=read, options=TextTableOptions)

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
-from fascicle.core.document import Document, Mention, merged
-from fascicle.core.mention import Fragments, identifier_of
-from fascicle.core.wording import counted, shortened
-from fascicle.formats.handlers import Put, Writer
-from fascicle.formats.losses import OF_TEXT, held
+from fascicle.core.document import Document, Mention, merge_origins
+from fascicle.core.mention import Fragments, display_identifier
+from fascicle.core.wording import plural, shorten
+from fascicle.formats.handlers import WriteOne, Writer
+from fascicle.formats.losses import OF_TEXT, held_fields
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
-HOLDS: Final = held("the view for reading", _WHOLE, partly="nested", by_reference=OF_TEXT - {"abbreviations"})
+_HOLDS: Final = held_fields("the view for reading", _WHOLE, partly="nested", by_reference=OF_TEXT - {"abbreviations"})
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
@@ -31,7 +31,7 @@ _HARMLESS = {
     **{code: 0xFFFD for code in range(0x80, 0xA0) if code != 0x85},
 }
 
-Style = str  # the parameters of an SGR sequence; empty for plain text
+_Style = str  # the parameters of an SGR sequence; empty for plain text
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,18 @@ class TextView:
     def legend(self) -> str:
         """Returns the count of each type, in its colour, and the origins of the links."""
         ordered = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
-        parts = [f"{_paint(shortened(name), self._style(name))} {count:,}" for name, count in ordered] or [
-            "no mentions"
-        ]
-        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in merged(self._origins))
-        return f"{'  '.join(parts)}  in {counted(self._documents, 'document')}\n{origins}"
+        parts = [f"{_paint(shorten(name), self._style(name))} {count:,}" for name, count in ordered] or ["no mentions"]
+        origins = "".join(f"{origin}\n".translate(_HARMLESS) for origin in merge_origins(self._origins))
+        return f"{'  '.join(parts)}  in {plural(self._documents, 'document')}\n{origins}"
 
-    def _style(self, kind: str, *, nested: bool = False) -> Style:
+    def _style(self, kind: str, *, nested: bool = False) -> _Style:
         if not self._colour:
             return ""
         if kind not in self._types:
             self._types.append(kind)
         return f"{'1;' if nested else ''}4;{_COLOURS[self._types.index(kind) % len(_COLOURS)]}"
 
-    def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, Style]]:
+    def _marked(self, text: str, mentions: Iterable[Mention]) -> Iterator[tuple[str, _Style]]:
         """Yields the text in pieces of one style; without colour, brackets are added between the pieces."""
         fragments = _fragments(mentions)
         opening: list[_Fragment] = []
@@ -129,7 +127,7 @@ class TextView:
                 if not self._colour:
                     yield "[", ""
 
-    def _innermost(self, covering: Sequence[_Fragment]) -> Style:
+    def _innermost(self, covering: Sequence[_Fragment]) -> _Style:
         if not covering:
             return ""
         inner = min(covering, key=lambda f: (f.end - f.start, f.rank))
@@ -145,7 +143,7 @@ def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
         if not link.nil
     ]
     for words, link in dict.fromkeys(pairs):
-        yield f"  {words}: {identifier_of(link)} {link.name}".rstrip().translate(_HARMLESS) + "\n"
+        yield f"  {words}: {display_identifier(link)} {link.name}".rstrip().translate(_HARMLESS) + "\n"
 
 
 def _abbreviations(document: Document) -> Iterator[str]:
@@ -164,10 +162,10 @@ class _Lines:
         self._width = width
         self._done: list[str] = []
         self._column = 0
-        self._word: list[tuple[str, Style]] = []
-        self._blank: Style | None = None
+        self._word: list[tuple[str, _Style]] = []
+        self._blank: _Style | None = None
 
-    def add(self, text: str, style: Style) -> None:
+    def add(self, text: str, style: _Style) -> None:
         for part in _BLANKS.split(text):
             if not part:
                 continue
@@ -212,7 +210,7 @@ def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
     return sorted(found, key=lambda f: (f.start, -f.end, f.type))
 
 
-def _paint(text: str, style: Style) -> str:
+def _paint(text: str, style: _Style) -> str:
     return f"\x1b[{style}m{text}{_RESET}" if style else text
 
 
@@ -233,7 +231,7 @@ def _count_hidden(document: Document, part: WriteReport) -> None:
 
 
 @contextmanager
-def _above_legend(stream: BinaryIO, views: Any) -> Iterator[Put]:
+def _above_legend(stream: BinaryIO, views: Any) -> Iterator[WriteOne]:
     def put(content: bytes) -> None:
         stream.write(content)
         stream.flush()
@@ -242,4 +240,4 @@ def _above_legend(stream: BinaryIO, views: Any) -> Iterator[Put]:
     put(views.legend().encode())
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend)
+WRITER: Final = Writer(holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend)

@@ -52,7 +52,7 @@ _OF_NATIVE: Final = frozenset(Document.__struct_fields__)
 _ONLY_NATIVE: Final = ("sections", "words", "abbreviations")
 
 
-def unread(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
+def find_unread_fields(record: Mapping[str, Any], *, known: Collection[str]) -> list[str]:
     """Returns the fields of a record that look like annotation and are not among those that are read.
 
     A field looks like annotation if its name is one that tools give to mentions and its value can hold some (a list or
@@ -84,7 +84,7 @@ def looks_native(record: Mapping[str, Any]) -> bool:
     )
 
 
-def fits(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
+def fields_fit(found: object, *, start: str, end: str, kind: str, spans: str) -> bool:
     """True if mentions have offsets and types in the fields of these names; mentions that are lists are accepted."""
     if isinstance(found, list) and any(isinstance(one, str) for one in found):
         return False  # names of classes

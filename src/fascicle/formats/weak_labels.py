@@ -24,9 +24,9 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Floats32, Ints
 from fascicle.core.document import Document
 from fascicle.core.tags import tag_scheme
-from fascicle.errors import FormatError, InputError, Place, explained
+from fascicle.errors import FormatError, InputError, Place, explain_errors
 from fascicle.formats.distributions import SCHEMA, open_headed
-from fascicle.text.annotator import Meaning, words_of
+from fascicle.text.annotator import Meaning, document_words
 from fascicle.text.segment import segmenter
 
 STEPS: Final = 255  # of a probability
@@ -143,7 +143,7 @@ def text_key(document: Document) -> str:
     return digest.hexdigest()[:_HASH]
 
 
-def entry_of(document: Document, *, tags: Bools, probabilities: Floats, floor: float) -> Entry:
+def pack_labels(document: Document, *, tags: Bools, probabilities: Floats, floor: float) -> Entry:
     """Packs the labels of one document.
 
     Args:
@@ -165,7 +165,7 @@ def entry_of(document: Document, *, tags: Bools, probabilities: Floats, floor: f
     )
 
 
-def labels_of(entry: Entry, document: Document, words: Ints, *, tags: int) -> Labels:
+def unpack_labels(entry: Entry, document: Document, words: Ints, *, tags: int) -> Labels:
     """Unpacks the labels of one document.
 
     Args:
@@ -183,7 +183,7 @@ def labels_of(entry: Entry, document: Document, words: Ints, *, tags: int) -> La
     return Labels(document=document, words=words, tags=hard, probabilities=probabilities)
 
 
-def packed(entries: Iterable[Header | Entry | End]) -> bytes:
+def pack_lines(entries: Iterable[Header | Entry | End]) -> bytes:
     """Packs lines into one gzip member; the same lines give the same bytes."""
     place = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=place, mtime=0) as stream:
@@ -247,9 +247,9 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
         document = next((one for one in given if one.id == entry.id), None)
         why = f"of {entry.id!r}, which is not among the texts, or not in the order in which they were labelled"
         if document is not None:
-            words = words_of(document, rules)
+            words = document_words(document, rules)
             if (entry.text, entry.characters, entry.words) == (text_key(document), len(document.text), len(words)):
-                yield labels_of(entry, document, words, tags=tags)
+                yield unpack_labels(entry, document, words, tags=tags)
                 continue
             why = f"for other text: {entry.id!r} was another text when it was labelled"
         advice = "give the same texts, or label these with fascicle label"
@@ -260,7 +260,7 @@ def _entries(numbered: Iterator[tuple[int, str]], path: str | Path, *, tags: int
     count = 0
     try:
         for number, line in numbered:
-            with explained("not a line of a label file", at=Place(path, number)):
+            with explain_errors("not a line of a label file", at=Place(path, number)):
                 entry = _LINE.decode(line)
                 _check(entry, tags=tags, before=count)
             if isinstance(entry, End):

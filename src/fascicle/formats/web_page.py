@@ -16,17 +16,17 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.document import Document, Event
-from fascicle.core.effects import event_of
-from fascicle.core.files.encodings import AUTO, by_mark
-from fascicle.core.files.source import STDIN, Source, whole_text
-from fascicle.core.marks import FORBIDDEN, faithful, shown, style, tag
-from fascicle.errors import FormatError, UsageError, needed
-from fascicle.formats.extraction import EXTRACTED, collapsed, join_sections
-from fascicle.formats.handlers import Encode, Put, Reader, Writer, framed
+from fascicle.core.effects import make_event
+from fascicle.core.files.encodings import AUTO, bom_encoding
+from fascicle.core.files.source import STDIN, Source, read_whole_text
+from fascicle.core.marks import FORBIDDEN, escape_exactly, read_style_sheet, tag, view_html
+from fascicle.errors import FormatError, UsageError, import_extra
+from fascicle.formats.extraction import EXTRACTED, collapse, join_sections
+from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 
-STEP: Final = "html"
+_STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
 MAX_DEPTH: Final = (
     10_000  # elements inside one another; a parser takes time with the square of it, as the standard has it
@@ -102,7 +102,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         FormatError: a page that is too large, or one that Fascicle wrote for reading.
         MissingExtraError: selectolax is not installed.
     """
-    text = whole_text(_declared(source))
+    text = read_whole_text(_declared(source))
     if len(text) > MAX_PAGE:
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
@@ -112,7 +112,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if not text:
         yield Document(id=source.name, text="")
         return
-    tree = needed("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(text)
+    tree = import_extra("selectolax.lexbor", extra="html", package="selectolax").LexborHTMLParser(text)
     if tree.body is not None and "fascicle" in (tree.body.attributes.get("class") or "").split():
         raise FormatError(
             "the page was written by Fascicle, and holds the names of types among its texts; read the documents that "
@@ -153,7 +153,7 @@ def _declared(source: Source) -> Source:
     with source.open() as stream:
         head = stream.read(_HEAD)
     found = _CHARSET.search(head)
-    if found is None or by_mark(head):
+    if found is None or bom_encoding(head):
         return source
     name = found[1].decode("ascii").lower()
     try:
@@ -235,13 +235,13 @@ class _Blocks:
                 marks.append(mark)
                 parts.append("")
             parts[-1] += text
-        shown = [collapsed(part) for part in parts]
+        shown = [collapse(part) for part in parts]
         return "".join(text + mark for text, mark in zip(shown, [*marks, ""], strict=True)).strip("\n\t")
 
     def events(self) -> Iterator[Event]:
         """Yields events for the parts that were left out."""
         if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
-            yield event_of("parts-left-out", step=STEP, message=f"these parts are not read: {listed}")
+            yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
 
 
 READER: Final = Reader(read=read, may_be_empty=True)
@@ -257,7 +257,7 @@ _LACKING: Final = {
     "changes",
     "relations",
 }
-HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
+_HOLDS: Final = HeldFields(format="HTML", fields=EVERYTHING - _LACKING - {"link-scores", "link-tiers", "nil-links"})
 _PAGE_HEAD: Final = (
     tag("meta", charset="utf-8"),
     tag("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
@@ -266,22 +266,22 @@ _PAGE_HEAD: Final = (
 )
 
 
-def encode(document: Document, report: WriteReport) -> bytes:
+def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
     names.encode()  # a lone surrogate in a name is an error, as in every other format
     if unheld := len(FORBIDDEN.findall(document.text + names)):
         report.lose("control-characters", document, count=unheld)
-    name = tag("h2", tag("bdi", faithful(document.id)))
-    return f"{tag('article', name, shown(document.text, document.mentions, document.origins))}\n".encode()
+    name = tag("h2", tag("bdi", escape_exactly(document.id)))
+    return f"{tag('article', name, view_html(document.text, document.mentions, document.origins))}\n".encode()
 
 
-def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[Put]:
+def _into_page(stream: BinaryIO, encode: Encode) -> AbstractContextManager[WriteOne]:
     """Opens a page of articles."""
-    head = tag("head", *_PAGE_HEAD, tag("style", style()))
+    head = tag("head", *_PAGE_HEAD, tag("style", read_style_sheet()))
     title = tag("h1", "Annotated texts")
     opened = f'<!DOCTYPE html>\n<html lang="en">{head}<body class="fascicle"><main>{title}\n'
-    return framed(stream, encode, head=opened.encode(), tail=b"</main></body></html>\n")
+    return open_frame(stream, encode, head=opened.encode(), tail=b"</main></body></html>\n")
 
 
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_page)
+WRITER: Final = Writer(holds=_HOLDS, encoder=lambda _: _encode, into=_into_page)

@@ -12,16 +12,16 @@ from spacy.util import minibatch
 
 from fascicle.core import codec
 from fascicle.core.document import Document, TextMention
-from fascicle.core.mention import told
+from fascicle.core.mention import link_text
 from fascicle.errors import ModelError
 
 if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
-NAME: Final = "fascicle"
+_NAME: Final = "fascicle"
 _FILE: Final = "fascicle.json"
 _NIL: Final = "NIL"  # as spaCy's own linker writes it
-Settings = dict[str, Any]
+_Settings = dict[str, Any]
 
 
 class Component:
@@ -33,7 +33,7 @@ class Component:
     ``span._.fascicle_score`` and ``span._.fascicle_curies`` are the score and the concepts of a span.
     """
 
-    def __init__(self, name: str, settings: Settings, *, spans_key: str, set_ents: bool, overwrite_ents: bool) -> None:
+    def __init__(self, name: str, settings: _Settings, *, spans_key: str, set_ents: bool, overwrite_ents: bool) -> None:
         """Takes the arguments of `fascicle.load`; the model is opened with the first text, in each process."""
         self.name, self._settings = name, settings
         self._spans_key, self._set_ents, self._overwrite = spans_key, set_ents, overwrite_ents
@@ -109,8 +109,10 @@ class Component:
     def _marked(self, doc: Doc, document: Document) -> Doc:
         spans = [(one, _span(doc, one)) for one in document]
         doc.spans[self._spans_key] = [span for _, span in spans]
-        facts = {_place(span): [one.score, [told(link) for link in one.links if not link.nil]] for one, span in spans}
-        doc.user_data[NAME] = {"document": codec.encode(document).decode(), "spans": facts}
+        facts = {
+            _place(span): [one.score, [link_text(link) for link in one.links if not link.nil]] for one, span in spans
+        }
+        doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
         if self._set_ents:
             best = [span for one, span in sorted(spans, key=lambda pair: pair[0].rank)]
             there = list(doc.ents)
@@ -120,7 +122,7 @@ class Component:
 
 def _span(doc: Doc, mention: TextMention) -> Span:
     link = next(iter(mention.links), None)
-    concept = "" if link is None else _NIL if link.nil else told(link)
+    concept = "" if link is None else _NIL if link.nil else link_text(link)
     return doc.char_span(mention.start, mention.end, label=mention.type, kb_id=concept, alignment_mode="expand")
 
 
@@ -141,12 +143,12 @@ def _place(span: Span) -> str:
 
 
 def _facts(span: Span) -> list[Any]:
-    found: list[Any] = span.doc.user_data.get(NAME, {}).get("spans", {}).get(_place(span), [None, []])
+    found: list[Any] = span.doc.user_data.get(_NAME, {}).get("spans", {}).get(_place(span), [None, []])
     return found
 
 
 def _document(doc: Doc) -> Document | None:
-    found = doc.user_data.get(NAME)
+    found = doc.user_data.get(_NAME)
     return None if found is None else codec.decode(found["document"])
 
 
@@ -208,19 +210,19 @@ _DEFAULTS: Final = {
     "threshold": 0.0,
     "threads": None,
     "variants": False,
-    "spans_key": NAME,
+    "spans_key": _NAME,
     "set_ents": True,
     "overwrite_ents": False,
 }
 for kind, extension, getter in (
-    (Doc, NAME, _document),
-    (Span, f"{NAME}_score", lambda span: _facts(span)[0]),
-    (Span, f"{NAME}_curies", lambda span: _facts(span)[1]),
+    (Doc, _NAME, _document),
+    (Span, f"{_NAME}_score", lambda span: _facts(span)[0]),
+    (Span, f"{_NAME}_curies", lambda span: _facts(span)[1]),
 ):
     kind.set_extension(extension, getter=getter, force=True)
 Language.factory(
-    NAME,
+    _NAME,
     default_config=_DEFAULTS,
-    assigns=["doc.ents", "doc.spans", f"doc._.{NAME}", f"span._.{NAME}_score", f"span._.{NAME}_curies"],
+    assigns=["doc.ents", "doc.spans", f"doc._.{_NAME}", f"span._.{_NAME}_score", f"span._.{_NAME}_curies"],
     func=create,
 )

@@ -13,9 +13,9 @@ from fascicle.core.mention import Fragments, Mention
 from fascicle.terms.abbreviations.pairs import Pair, Pairs, is_distinctive
 from fascicle.terms.keys.key import key
 
-Way = Literal["own", "long", "short", "bare", "part", "shorter"]
-WAYS: Final[tuple[Way, ...]] = get_args(Way)
-_OF_SHORT: Final[Mapping[Way, Way]] = MappingProxyType({"own": "long", "short": "own"})
+_Way = Literal["own", "long", "short", "bare", "part", "shorter"]
+WAYS: Final[tuple[_Way, ...]] = get_args(_Way)
+_OF_SHORT: Final[Mapping[_Way, _Way]] = MappingProxyType({"own": "long", "short": "own"})
 MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
 LONGEST: Final = 200  # characters of a mention that is read as several
@@ -53,7 +53,7 @@ _NOUNS: Final = (
 _IN_BRACKETS: Final = re.compile(
     r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]"
 )  # short form in a name: Von Hippel-Lindau (VHL) disease
-TAXA: Final[Mapping[str, str]] = MappingProxyType(
+_TAXA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "human": "NCBITaxon:9606",
         "mouse": "NCBITaxon:10090",
@@ -65,8 +65,8 @@ TAXA: Final[Mapping[str, str]] = MappingProxyType(
         "chicken": "NCBITaxon:9031",
     }
 )
-_LETTERS: Final[Mapping[str, str]] = MappingProxyType({name[0]: taxon for name, taxon in TAXA.items()})
-_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(TAXA)}))\s+(?=\S)")
+_LETTERS: Final[Mapping[str, str]] = MappingProxyType({name[0]: taxon for name, taxon in _TAXA.items()})
+_SPECIES: Final = re.compile(rf"((?ai:{'|'.join(_TAXA)}))\s+(?=\S)")
 
 
 class LookupString(NamedTuple):
@@ -79,7 +79,7 @@ class LookupString(NamedTuple):
     """
 
     surface: str
-    way: Way = "own"
+    way: _Way = "own"
     taxon: str = ""
 
 
@@ -125,20 +125,20 @@ class Unit(NamedTuple):
     place: int
 
 
-def units_of(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
+def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
     """Returns each mention of each document as one unit, with all strings that may be looked up for it."""
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
         for at, mention in enumerate(own):
-            surface, kind = " ".join(joined(document.text, mention.spans).split()), mention.type
+            surface, kind = " ".join(mention_name(document.text, mention.spans).split()), mention.type
             pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
-            question = query_of(surface, kind) if pair is None else question_of_pair(pair, kind)
+            question = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
             found.append(Unit(number, at, 0, kind, surface, question, place))
     return found
 
 
-def joined(text: str, spans: Fragments) -> str:
+def mention_name(text: str, spans: Fragments) -> str:
     """Returns the name of a mention: its fragments with a blank between them, but for one cut out of a word.
 
     Args:
@@ -154,7 +154,7 @@ def joined(text: str, spans: Fragments) -> str:
 
 
 @lru_cache(maxsize=1 << 13)
-def query_of(surface: str, kind: str) -> Query:
+def make_query(surface: str, kind: str) -> Query:
     """Returns the strings to look up for a mention that is not part of an abbreviation pair, or for a long form.
 
     Args:
@@ -162,12 +162,12 @@ def query_of(surface: str, kind: str) -> Query:
         kind: its type.
     """
     asked = _asked(surface, kind)
-    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in readings(surface))
+    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in name_readings(surface))
     return Query(surface, asked, shorter=(*_nouns(surface, kind), *_shorter(*asked)), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
-def question_of_pair(pair: Pair, kind: str) -> Query:
+def make_pair_query(pair: Pair, kind: str) -> Query:
     """Returns the strings to look up for both forms of an abbreviation pair.
 
     Args:
@@ -175,7 +175,7 @@ def question_of_pair(pair: Pair, kind: str) -> Query:
         kind: type of the mention.
     """
     short = [one._replace(way="short") for form in pair.shorts for one in _asked(form, kind)]
-    return query_of(pair.long, kind)._replace(
+    return make_query(pair.long, kind)._replace(
         short=tuple(dict.fromkeys(short)), distinctive=all(map(is_distinctive, pair.shorts))
     )
 
@@ -184,7 +184,7 @@ def _of_part(asked: LookupString) -> Query:
     return Query(asked.surface, (asked,), shorter=_shorter(asked))
 
 
-def told(ways: int, *, surface: str, question: Query) -> tuple[Way, ...]:
+def visible_ways(ways: int, *, surface: str, question: Query) -> tuple[_Way, ...]:
     """Returns ways as a mention sees them: for a short form the long form is not its own, and the short form is.
 
     Args:
@@ -211,7 +211,7 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
-            yield LookupString(bare[named.end() :], "bare", TAXA[named[1].lower()])
+            yield LookupString(bare[named.end() :], "bare", _TAXA[named[1].lower()])
 
 
 def _spellings(surface: str, kind: str) -> Iterator[str]:
@@ -237,7 +237,7 @@ def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
     )
 
 
-def readings(surface: str) -> tuple[tuple[str, ...], ...]:
+def name_readings(surface: str) -> tuple[tuple[str, ...], ...]:
     """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
 
     Args:

@@ -64,7 +64,7 @@ class Candidates:
         return np.where(self.tiers == DENSE, self.similarity, 0.0)
 
 
-def cut(found: Candidates, allowed: Bools) -> Candidates:
+def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     """Returns at most `MOST` candidates of each unit, the best ones of those that are allowed."""
     counts = np.bincount(found.owners[allowed], minlength=len(found.units))
     if allowed.all() and (not len(counts) or counts.max() <= MOST):
@@ -78,7 +78,7 @@ def cut(found: Candidates, allowed: Bools) -> Candidates:
     return Candidates(units=found.units, **columns)
 
 
-def first_in(places: Ints, found: Candidates, allowed: Bools) -> Bools:
+def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:
     """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
     Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast

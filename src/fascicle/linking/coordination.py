@@ -10,11 +10,11 @@ import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import Fragments, Span
-from fascicle.linking.asking import LONGEST, MOST_PARTS, joined
+from fascicle.linking.asking import LONGEST, MOST_PARTS, mention_name
 from fascicle.linking.opening import Linking
 from fascicle.settings.steps import KnownNames
 
-Reading = tuple[Fragments, ...]
+_Reading = tuple[Fragments, ...]
 _BEFORE: Final = 80  # characters before a mention in which it may begin
 _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells and embryoid bodies"
 _LAST: Final = r"(?:\s*,?\s+(?:and/or|and|or)\s+|/)"
@@ -28,7 +28,7 @@ _CONJUNCTION: Final = re.compile(r"\b(?:and|or)\b")
 _WORDS: Final = re.compile(r"\S+")
 
 
-def readings(text: str, start: int, end: int) -> Iterator[Reading]:
+def range_readings(text: str, start: int, end: int) -> Iterator[_Reading]:
     """Yields the ways to read a range as several names, each a tuple of fragments, the likeliest first.
 
     Args:
@@ -52,7 +52,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[Span]:
         start = between.end() if between else end
 
 
-def _counted(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+def _counted(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``BRCA1/2``, ``interleukin-1 and -2``."""
     (start, end), *others = parts
     first = _FIRST.fullmatch(text, start, end)
@@ -61,7 +61,7 @@ def _counted(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
         yield ((start, end),), *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others)
 
 
-def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``alpha- and beta-thalassemia``."""
     *others, (start, end) = parts
     hyphen = text.find("-", start, end)
@@ -69,14 +69,14 @@ def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
         yield *((part, (hyphen + 1, end)) for part in others), ((start, end),)
 
 
-def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``breast and ovarian cancer``."""
     *others, (start, end) = parts
     for word in list(_WORDS.finditer(text, start, end))[1:]:
         yield *((part, (word.start(), end)) for part in others), ((start, end),)
 
 
-def _with_shared_start(text: str, parts: Sequence[Span]) -> Iterator[Reading]:
+def _with_shared_start(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``cancer of the breast and ovary``."""
     (start, end), *others = parts
     for word in reversed(list(_WORDS.finditer(text, start, end))[:-1]):
@@ -92,7 +92,7 @@ class _Question(NamedTuple):
     """
 
     mention: Mention
-    ways: tuple[Reading, ...]
+    ways: tuple[_Reading, ...]
 
 
 class Coordination:
@@ -134,7 +134,7 @@ class Coordination:
         """Returns one patch for each document."""
         asked = [list(self._questions(document)) for document in documents]
         pairs = {
-            (joined(document.text, name), one.mention.type)
+            (mention_name(document.text, name), one.mention.type)
             for document, several in zip(documents, asked, strict=True)
             for one in several
             for reading in (*one.ways, (one.mention.spans,))
@@ -163,10 +163,10 @@ class Coordination:
         return Patch(add=tuple(added.values()), drop=tuple(dropped))
 
     def _chosen(
-        self, text: str, mention: Mention, ways: Sequence[Reading], known: set[tuple[str, str]]
-    ) -> Reading | None:
+        self, text: str, mention: Mention, ways: Sequence[_Reading], known: set[tuple[str, str]]
+    ) -> _Reading | None:
         def is_known(name: Fragments) -> bool:
-            return (joined(text, name), mention.type) in known
+            return (mention_name(text, name), mention.type) in known
 
         inside = [one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)]
         for reading in (one for one in ways if one not in inside):
@@ -182,7 +182,7 @@ class Coordination:
         return next((one for enough in known_as for one in inside if enough(map(is_known, one))), None)
 
 
-def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[Reading]:
+def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[_Reading]:
     """Yields the readings of ranges around a mention, the widest first, and of the mention itself."""
     before = max(0, mention.start - _BEFORE)
     starts, ends = [], []
@@ -193,5 +193,5 @@ def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[Readi
     outside = [(start, mention.start) for start in starts] + [(mention.end, end) for end in ends]
     for start, end in outside:
         if not any(one.type == mention.type and start < one.end and one.start < end for one in own):
-            yield from readings(text, min(start, mention.start), max(end, mention.end))
-    yield from readings(text, mention.start, mention.end)
+            yield from range_readings(text, min(start, mention.start), max(end, mention.end))
+    yield from range_readings(text, mention.start, mention.end)

@@ -20,19 +20,19 @@ from fascicle.core.arrays import Ints
 from fascicle.errors import PackError, UsageError
 from fascicle.linking.encoding import WIDEST, Largest, NameEncoder, largest
 from fascicle.settings.base import Name, Settings, Share
-from fascicle.settings.folders.described import Wording, read_described, write_described
-from fascicle.terms.pack.arrays import Array, Lists, mapped, write_array
+from fascicle.settings.folders.described import Wording, read_description, write_description
+from fascicle.terms.pack.arrays import Array, Lists, map_array, write_array
 from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
-FORMAT: Final = 1
+_FORMAT: Final = 1
 MANIFEST: Final = "dense.json"
 VECTORS: Final = "dense.vectors.f2"
-STARTS: Final = "dense.starts.u4"
-TERMS: Final = "dense.terms.u4"
+_STARTS: Final = "dense.starts.u4"
+_TERMS: Final = "dense.terms.u4"
 GRAPH: Final = "dense.onnx"
 TOKENIZER: Final = "dense.tokenizer.json"
-_FILES: Final = (VECTORS, STARTS, TERMS, GRAPH, TOKENIZER)
+_FILES: Final = (VECTORS, _STARTS, _TERMS, GRAPH, TOKENIZER)
 _BATCH: Final = 64  # names that are read together
 _LONGEST: Final = 200  # characters of a query
 _AGAIN: Final = "make the linker again with fascicle linker fit --dense"
@@ -43,7 +43,7 @@ _WORDING: Final = Wording(
     version="format of vectors",
     error=PackError,
 )
-Told = Callable[[str, int], None]
+_OnStep = Callable[[str, int], None]
 
 
 class DenseSettings(Settings, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
         files: size and hash of each file.
     """
 
-    format: int = FORMAT
+    format: int = _FORMAT
     pack: str
     encoder: str
     pad: Annotated[int, Meta(ge=0)]
@@ -94,7 +94,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
     files: dict[str, FileFacts]
 
 
-class Planned(NamedTuple):
+class PlannedNames(NamedTuple):
     """Names of a pack that get vectors.
 
     Attributes:
@@ -110,7 +110,7 @@ class Planned(NamedTuple):
     terms: Ints
 
 
-class Exported(NamedTuple):
+class ExportedEncoder(NamedTuple):
     """Encoder that can be copied into linkers.
 
     Attributes:
@@ -128,7 +128,7 @@ class Exported(NamedTuple):
         return NameEncoder.open(self.graph, self.tokenizer, pad=self.pad)
 
 
-def planned(pack: Pack, types: Sequence[str]) -> Planned:
+def plan_names(pack: Pack, types: Sequence[str]) -> PlannedNames:
     """Returns the names of some types, or of all: each once for a type.
 
     Args:
@@ -144,7 +144,7 @@ def planned(pack: Pack, types: Sequence[str]) -> Planned:
     starts = np.flatnonzero(np.diff(pairs, prepend=-1))
     counts = np.bincount(pairs[starts] >> 32, minlength=len(pack.types)).tolist()
     found = {pack.types[number]: counts[number] for number in wanted}
-    return Planned(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
+    return PlannedNames(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
 
 
 def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
@@ -165,22 +165,22 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
 
 
 def write_dense(
-    folder: Path, pack: Pack, plan: Planned, encoder: Exported, *, settings: DenseSettings, told: Told
+    folder: Path, pack: Pack, plan: PlannedNames, encoder: ExportedEncoder, *, settings: DenseSettings, told: _OnStep
 ) -> DenseManifest:
     """Embeds names, and writes their vectors and the encoder into a folder.
 
     Args:
         folder: that exists.
         pack: whose names they are.
-        plan: see `planned`.
+        plan: see `plan_names`.
         encoder: that is copied.
         settings: how names will be found.
         told: progress callback, called with a label and a count, now and then.
     """
     shutil.copyfile(encoder.graph, folder / GRAPH)
     shutil.copyfile(encoder.tokenizer, folder / TOKENIZER)
-    write_array(folder / STARTS, plan.starts)
-    write_array(folder / TERMS, plan.terms)
+    write_array(folder / _STARTS, plan.starts)
+    write_array(folder / _TERMS, plan.terms)
     width = _write_vectors(folder / VECTORS, pack, plan.surfaces, encoder.opened(), told)
     made = DenseManifest(
         pack=pack.full_name,
@@ -193,10 +193,10 @@ def write_dense(
         below=settings.below,
         files={name: FileFacts.of(folder / name) for name in _FILES},
     )
-    return write_described(folder / MANIFEST, made)
+    return write_description(folder / MANIFEST, made)
 
 
-def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: Told) -> int:
+def _write_vectors(place: Path, pack: Pack, surfaces: Ints, encoder: NameEncoder, told: _OnStep) -> int:
     """Writes the vectors of names, which are read in the order of their sizes; returns the width."""
     width = encoder.width
     place.write_bytes(b"")
@@ -227,8 +227,8 @@ class DenseIndex:
     def __init__(self, folder: Path, manifest: DenseManifest) -> None:
         """Maps the files, which must be those of the manifest; the encoder is opened at the first query."""
         self.folder, self.manifest = folder, manifest
-        self._vectors: Array = mapped(folder / VECTORS).reshape(-1, manifest.width)
-        self._terms = Lists(mapped(folder / STARTS), mapped(folder / TERMS))
+        self._vectors: Array = map_array(folder / VECTORS).reshape(-1, manifest.width)
+        self._terms = Lists(map_array(folder / _STARTS), map_array(folder / _TERMS))
         ends = np.cumsum([0, *manifest.types.values()]).tolist()
         self._ranges = dict(zip(manifest.types, pairwise(ends), strict=True))
 
@@ -239,23 +239,23 @@ class DenseIndex:
         Raises:
             PackError: they belong to another pack, or a file is missing or was changed.
         """
-        manifest = read_described(folder / MANIFEST, DenseManifest, _WORDING, format=FORMAT)
+        manifest = read_description(folder / MANIFEST, DenseManifest, _WORDING, format=_FORMAT)
         if manifest.pack != pack.full_name:
             said = f"belong to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
             advice = f"give the pack that they were made for, or {_AGAIN}"
             raise pack_error(folder, f"the vectors in {folder} {said}; {advice}", "version")
         names = sum(manifest.types.values())
-        sizes = {VECTORS: 2 * names * manifest.width, STARTS: 4 * (names + 1)}
+        sizes = {VECTORS: 2 * names * manifest.width, _STARTS: 4 * (names + 1)}
         for name in _FILES:
             place, facts = folder / name, manifest.files.get(name)
             size = place.stat().st_size if place.is_file() else -1
             if facts is None or facts.size != size or sizes.get(name, size) != size:
                 raise _changed(place)
-        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, TERMS)}):
+        if changed := first_changed(folder, {name: manifest.files[name] for name in (*sizes, _TERMS)}):
             raise _changed(folder / changed)
         found = cls(folder, manifest)
         if not found._terms.fits(names) or int(found._terms.values.max(initial=0)) >= max(len(pack.active), 1):
-            raise _changed(folder / TERMS)
+            raise _changed(folder / _TERMS)
         return found
 
     @property

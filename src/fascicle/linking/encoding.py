@@ -17,8 +17,8 @@ from fascicle.terms.pack.arrays import Array
 from fascicle.text.pieces import PieceTokenizer
 
 LONGEST: Final = 64  # pieces of a name, special tokens included; what is behind them is not read
-OUTPUT: Final = "vectors"
-Vectors = NDArray[np.float32]
+_OUTPUT: Final = "vectors"
+_Vectors = NDArray[np.float32]
 WIDEST: Final = 4096  # numbers of a vector
 _BLOCK: Final = 4096  # rows that are made float32 together
 _TOGETHER: Final = 64  # queries that share a pass over the array
@@ -53,7 +53,7 @@ class NameEncoder:
         """Number of dimensions of a vector."""
         return int(self.together(["a"]).shape[1])
 
-    def together(self, names: Sequence[str]) -> Vectors:
+    def together(self, names: Sequence[str]) -> _Vectors:
         """Returns the vectors of names as one batch; their last digits depend on the batch.
 
         Returns:
@@ -69,12 +69,12 @@ class NameEncoder:
         for row, own in enumerate(pieces):
             ids[row, : len(own)] = own
             mask[row, : len(own)] = 1
-        found: Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[OUTPUT]
+        found: _Vectors = self._session.run({"input_ids": ids, "attention_mask": mask})[_OUTPUT]
         if not np.isfinite(found).all():
             raise ModelError(f"{self._session.path} gives values that are not numbers; choose another encoder")
         return found
 
-    def alone(self, names: Sequence[str]) -> Vectors:
+    def alone(self, names: Sequence[str]) -> _Vectors:
         """Returns the vectors of names, encoded one by one, so that none depends on the others."""
         return np.concatenate([self.together([one]) for one in names])
 

@@ -8,18 +8,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Ints, different
+from fascicle.core.arrays import Bools, Ints, unique_values
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Lists, mapped, write_array
-from fascicle.terms.pack.pack import Pack, References, edges_of, prefix_numbers
+from fascicle.terms.pack.arrays import Lists, map_array, write_array
+from fascicle.terms.pack.pack import Pack, References, find_edges, prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
-STARTS: Final = "equal.starts.u4"
-ROWS: Final = "equal.rows.u4"
+_STARTS: Final = "equal.starts.u4"
+_ROWS: Final = "equal.rows.u4"
 EXACT: Final = "equal.exact.u1"
-FILES: Final = (STARTS, ROWS, EXACT)
+FILES: Final = (_STARTS, _ROWS, EXACT)
 ITSELF, EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE = range(6)
 _LABEL: Final = NAME_KINDS.index("label")
 _EXACT: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "semapv:crossSpeciesExactMatch"})
@@ -49,7 +49,7 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
     """Writes which concepts of one type refer to each other, in either direction."""
     edges = [
         (a, b, exact)
-        for one, other, exact in edges_of(pack, _references)
+        for one, other, exact in find_edges(pack, _references)
         if one != other and pack.type_rows[one] == pack.type_rows[other]
         for a, b in ((one, other), (other, one))
     ]
@@ -58,8 +58,8 @@ def write_equivalents(folder: Path, pack: Pack) -> None:
     last[:-1] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
     table = table[last]
     counts = np.bincount(table[:, 0], minlength=len(pack))
-    write_array(folder / STARTS, np.concatenate([[0], np.cumsum(counts)]))
-    write_array(folder / ROWS, table[:, 1])
+    write_array(folder / _STARTS, np.concatenate([[0], np.cumsum(counts)]))
+    write_array(folder / _ROWS, table[:, 1])
     write_array(folder / EXACT, table[:, 2])
 
 
@@ -79,8 +79,8 @@ class Equivalents:
             folder: that `write_equivalents` wrote into.
             parents: of each concept of the pack.
         """
-        starts, self._exact = mapped(folder / STARTS), mapped(folder / EXACT)
-        self._rows, self._parents = Lists(starts, mapped(folder / ROWS)), parents
+        starts, self._exact = map_array(folder / _STARTS), map_array(folder / EXACT)
+        self._rows, self._parents = Lists(starts, map_array(folder / _ROWS)), parents
         self._edges = Lists(starts, np.arange(len(self._exact)))
 
     def fits(self, concepts: int) -> bool:
@@ -98,7 +98,7 @@ class Equivalents:
             np.concatenate([rows, others]),
             np.concatenate([np.full(len(rows), ITSELF), np.where(self._exact[edges] != 0, EXACTLY, REFERRED)]),
         )
-        return ordered(found)
+        return sort_equivalents(found)
 
     def within(self, rows: Ints, wanted: Bools) -> Equivalent:
         """Returns equivalents in some vocabularies: one reference away, else two, else those of a parent.
@@ -107,18 +107,18 @@ class Equivalents:
             rows: of concepts.
             wanted: whether each concept of the pack is of one of the vocabularies.
         """
-        near = only(self.of(rows), wanted)
-        return ordered(both(near, self._farther(rows, wanted, near)))
+        near = select_rows(self.of(rows), wanted)
+        return sort_equivalents(concatenate(near, self._farther(rows, wanted, near)))
 
     def _farther(self, rows: Ints, wanted: Bools, near: Equivalent) -> Equivalent:
         left = np.setdiff1d(np.arange(len(rows)), near.places)
         if not len(left):
             return NOTHING
         first = self.of(rows[left])
-        twice = only(self._onward(left[first.places], first.rows, TWICE), wanted)
+        twice = select_rows(self._onward(left[first.places], first.rows, TWICE), wanted)
         left = np.setdiff1d(left, twice.places)
         places, parents = self._parents.take(rows[left])
-        return both(twice, only(self._onward(left[places], parents, ABOVE), wanted))
+        return concatenate(twice, select_rows(self._onward(left[places], parents, ABOVE), wanted))
 
     def _onward(self, places: Ints, rows: Ints, distance: int) -> Equivalent:
         """Returns the concepts one reference away from those reached, with the given distance."""
@@ -126,12 +126,12 @@ class Equivalents:
         return _distinct(places[found.places], found.rows, distance)
 
 
-def both(first: Equivalent, second: Equivalent) -> Equivalent:
+def concatenate(first: Equivalent, second: Equivalent) -> Equivalent:
     """Concatenates two results."""
     return Equivalent(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
-def ordered(found: Equivalent) -> Equivalent:
+def sort_equivalents(found: Equivalent) -> Equivalent:
     """Sorts by place and distance."""
     order = np.argsort((found.places << 3 | found.distance) << 32 | found.rows)
     return Equivalent(*(one[order] for one in found))
@@ -139,11 +139,11 @@ def ordered(found: Equivalent) -> Equivalent:
 
 def _distinct(places: Ints, rows: Ints, distance: int) -> Equivalent:
     """Returns each row of a place once, in order."""
-    pairs = different(places << 32 | rows)
+    pairs = unique_values(places << 32 | rows)
     return Equivalent(pairs >> 32, pairs & 0xFFFFFFFF, np.full(len(pairs), distance))
 
 
-def only(found: Equivalent, wanted: Bools) -> Equivalent:
+def select_rows(found: Equivalent, wanted: Bools) -> Equivalent:
     """Returns the equivalents that are wanted, by the row of each."""
     kept = wanted[found.rows]
     return Equivalent(*(one[kept] for one in found))
@@ -173,7 +173,7 @@ class Namesakes:
         return _distinct(places[kept], found[kept], NAMESAKE)
 
 
-class Answers:
+class AnsweredConcepts:
     """Maps the leading concepts of sets to the answered ones.
 
     Attributes:
@@ -230,7 +230,7 @@ class Answers:
             return found
         starts = np.searchsorted(places, np.arange(len(leads) + 1)).tolist()
         curies = self._pack.curies.strings.take(led)
-        for place in different(places).tolist():
+        for place in unique_values(places).tolist():
             row, others = int(rows[place]), range(starts[place], starts[place + 1])
             first = () if row == leads[place] else (self._pack.curie(int(leads[place])),)
             found[place] = (*first, *(curies[at] for at in others if led[at] != row))

@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, different
+from fascicle.core.arrays import Bools, Floats, unique_values
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS
 from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.linking.words import ConceptWords
-from fascicle.terms.keys.characters import fits
+from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
@@ -112,14 +112,14 @@ class Species:
         return NearbySpecies(self._taxa[nearest], frozenset(own))
 
 
-def likely(around: NearbySpecies) -> str:
+def likely_species(around: NearbySpecies) -> str:
     """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
     if len(around.sentence) == 1:
         return next(iter(around.sentence))
     return around.nearest or HUMAN
 
 
-def agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+def _agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
     """Returns features of the agreement between the species of a concept and the text around a place.
 
     Args:
@@ -137,7 +137,7 @@ def agreement(species: Species, around: NearbySpecies, taxon: str, known: Collec
         return other == taxon if taxon else bool(other) and other not in known
 
     return (
-        float(same(likely(around))),
+        float(same(likely_species(around))),
         float(same(around.nearest)),
         float(any(map(same, around.sentence))),
         sum(share for other, share in species.shares.items() if same(other)),
@@ -187,7 +187,7 @@ OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linke
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
 
 
-def of_dense(found: Candidates) -> Floats:
+def dense_features(found: Candidates) -> Floats:
     """Returns the additional features of candidates of linkers with vectors, ``[n, OF_DENSE]``."""
     dense = found.tiers == DENSE
     return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
@@ -269,7 +269,7 @@ class FeatureExtractor:
         names = active.surfaces.take(surfaces[first])
         units = found.owners[own[first]].tolist()
         fitting = [
-            any(fits(one.surface, name, case) for one in questions[unit].asked)
+            any(case_fits(one.surface, name, case) for one in questions[unit].asked)
             for unit, name, case in zip(units, names, cases[first].tolist(), strict=True)
         ]
         values = np.ones(len(found.owners))
@@ -288,12 +288,12 @@ class FeatureExtractor:
         places = documents[found.owners] * rows + found.concepts
         named = of_unit[found.owners]
         pairs = places * len(surfaces) + named  # a number for each pair, in the order of the places
-        sure = different(pairs[certain])
+        sure = unique_values(pairs[certain])
         there = sure // max(1, len(surfaces))
         starts, ends = (np.searchsorted(there, places, side=side) for side in ("left", "right"))
         several = ends - starts
         own = np.isin(pairs, sure)
-        known = different(there)
+        known = unique_values(there)
         leads = self.pack.leads
         owners, parents = self.pack.parent_rows.take(found.concepts)
         parents = leads.of(parents)
@@ -324,7 +324,7 @@ class FeatureExtractor:
         """Returns the species features of the candidates of units that have one with a species; of others 0."""
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_TAXON)))
-        genes = different(found.owners[rows > 0])
+        genes = unique_values(found.owners[rows > 0])
         if not len(genes):
             return values
         chosen = np.flatnonzero(np.isin(found.owners, genes))
@@ -340,7 +340,7 @@ class FeatureExtractor:
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)
         table = [
-            agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
+            _agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
         values[chosen] = np.array(table)[inverse]

@@ -12,7 +12,7 @@ from fascicle.linking.asking import Query
 from fascicle.linking.candidates import CANONICAL, DENSE, EXACT, FOLDED, NEAR, REORDERED
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
-from fascicle.terms.keys.characters import CasePolicy, fits, inflected
+from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
 from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
@@ -23,11 +23,11 @@ _GREEK: Final = frozenset(
     ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
 )
 _OPPOSED: Final = frozenset(["hyper", "hypo", "non", "anti", "pre", "post", "pro"])
-Asked = tuple[str, str]  # string, or its key, and type
-Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
+_Asked = tuple[str, str]  # string, or its key, and type
+_Rows = tuple[tuple[int, float], ...]  # of keys or terms, with how similar they are
 
 
-class Found(NamedTuple):
+class FoundTerms(NamedTuple):
     """Terms that may be meant.
 
     Attributes:
@@ -58,11 +58,11 @@ class Finder:
         self.pack, self.index = pack, index
         self.reader = KeyReader() if index is None else index.reader
         self.dense = None if index is None else index.dense
-        self._near: dict[Asked, Rows] = {}
-        self._dense: dict[Asked, Rows] = {}
+        self._near: dict[_Asked, _Rows] = {}
+        self._dense: dict[_Asked, _Rows] = {}
         self._types = {name: number for number, name in enumerate(pack.types)}
 
-    def find(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+    def find(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms of strings by equal keys of level 2, but for symbols that only have the key of a word.
 
         Args:
@@ -73,9 +73,9 @@ class Finder:
         rows = self.pack.active.keys.find(keys)
         found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
         meant = self._meant(surfaces, found)
-        return Found._make(one[meant] for one in found)
+        return FoundTerms._make(one[meant] for one in found)
 
-    def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+    def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names have the same words in another order; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
@@ -83,7 +83,7 @@ class Finder:
         found = self._of_rows(surfaces, types, places, rows)
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
-    def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+    def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names are almost equal; nothing without an index."""
         if self.index is None or not surfaces:
             return _nothing()
@@ -92,22 +92,22 @@ class Finder:
         found = self._of_rows(surfaces, types, places, rows, values)
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
-    def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> Found:
+    def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names have vectors like those of strings; nothing without vectors."""
         if self.dense is None or not surfaces:
             return _nothing()
         places, terms, values = _remembered(list(zip(surfaces, types, strict=True)), self._dense, self._asked_dense)
-        return Found(places, terms, np.full(len(terms), DENSE), values)
+        return FoundTerms(places, terms, np.full(len(terms), DENSE), values)
 
-    def _asked_dense(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
+    def _asked_dense(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
         assert self.dense is not None
-        found: dict[Asked, Rows] = {}
+        found: dict[_Asked, _Rows] = {}
         for kind in dict.fromkeys(kind for _, kind in asked):
             own = [one for one in asked if one[1] == kind]
             found.update(zip(own, self.dense.near([name for name, _ in own], kind), strict=True))
         return found
 
-    def _asked_near(self, asked: Sequence[Asked]) -> dict[Asked, Rows]:
+    def _asked_near(self, asked: Sequence[_Asked]) -> dict[_Asked, _Rows]:
         """Returns the rows of keys that are similar and do not differ in meaning, such as by another number."""
         assert self.index is not None
         bits = [type_bit(self._types[kind]) if kind in self._types else 0 for _, kind in asked]
@@ -124,7 +124,7 @@ class Finder:
 
     def _of_rows(
         self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
-    ) -> Found:
+    ) -> FoundTerms:
         """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal."""
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
@@ -132,9 +132,9 @@ class Finder:
         numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
         kept = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
         owners, terms, values = owners[kept], terms[kept], values[kept]
-        return Found(owners, terms, self._tiers(surfaces, owners, terms), values)
+        return FoundTerms(owners, terms, self._tiers(surfaces, owners, terms), values)
 
-    def _meant(self, surfaces: Sequence[str], found: Found) -> Bools:
+    def _meant(self, surfaces: Sequence[str], found: FoundTerms) -> Bools:
         """Returns whether each term can be meant by its string."""
         active = self.pack.active
         names = active.surfaces.take(active.surface[found.terms])
@@ -160,11 +160,11 @@ class Finder:
 
 def _can_be(given: str, name: str, case: int) -> bool:
     """True if a string can be a name of the same key: ``serum`` is not ``SERA``, nor the word ``hard`` ``HARD``."""
-    if inflected(given, name):
+    if is_inflected(given, name):
         return False
     word = given.lower()
     common = given[1:] == word[1:] and (word in common_words() or word.removesuffix("s") in common_words())
-    return not common or case < CasePolicy.symbol or fits(given, name, case)
+    return not common or case < CasePolicy.symbol or case_fits(given, name, case)
 
 
 def _telling(canonical: str) -> list[str]:
@@ -177,7 +177,7 @@ def _telling(canonical: str) -> list[str]:
 
 
 def _remembered(
-    pairs: Sequence[Asked], known: dict[Asked, Rows], ask: Callable[[Sequence[Asked]], dict[Asked, Rows]]
+    pairs: Sequence[_Asked], known: dict[_Asked, _Rows], ask: Callable[[Sequence[_Asked]], dict[_Asked, _Rows]]
 ) -> tuple[Ints, Ints, Floats]:
     """Returns places, rows and similarity of matches; pairs are searched once and, up to a bound, cached."""
     missed = list(dict.fromkeys(pair for pair in pairs if pair not in known))
@@ -191,9 +191,9 @@ def _remembered(
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
-def _nothing() -> Found:
+def _nothing() -> FoundTerms:
     empty = np.empty(0, dtype=np.int64)
-    return Found(empty, empty, empty, np.empty(0, dtype=np.float64))
+    return FoundTerms(empty, empty, empty, np.empty(0, dtype=np.float64))
 
 
 class ShortFormFeatures:

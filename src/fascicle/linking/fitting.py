@@ -19,11 +19,11 @@ from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.candidates import TIERS, Candidates
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration, inputs_of
+from fascicle.linking.folder import Correction, Ranker, TierFacts, feature_names, fit_calibration
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
-from fascicle.linking.ranking import Choices, Ranked, Table, first, fit, joined, of_units, unseen
+from fascicle.linking.ranking import Choices, Ranked, Table, best_rows, cross_validate, fit, join_tables, select_units
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
@@ -32,7 +32,7 @@ _FEWEST: Final = 20  # mentions of a type
 _FEWEST_FOUND: Final = 2000  # by which probabilities are corrected
 _PORTION: Final = 1 << 18
 _EVEN: Final = 0.5
-Named = tuple[str, str]  # type, and key of level 1
+_Named = tuple[str, str]  # type, and key of level 1
 
 
 class FitSettings(Settings, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class FitSettings(Settings, frozen=True, kw_only=True):
     lowest: dict[Name, Share] = field(default_factory=lambda: {"Gene": _EVEN})
 
 
-class Fitted(NamedTuple):
+class FittedLinker(NamedTuple):
     """Fitted linker.
 
     Attributes:
@@ -106,11 +106,11 @@ def fit_linker(
     *,
     settings: FitSettings | None = None,
     judged: Sequence[Document] = (),
-) -> Fitted:
-    """Fits a linker; see `teach` for its input."""
+) -> FittedLinker:
+    """Fits a linker; see `gather_training_data` for its input."""
     settings = settings or FitSettings()
-    taught = teach(pack, index, documents, settings=settings, judged=judged)
-    return Fitted(taught.memory, fit_rankers(taught, settings=settings), taught.few)
+    taught = gather_training_data(pack, index, documents, settings=settings, judged=judged)
+    return FittedLinker(taught.memory, fit_rankers(taught, settings=settings), taught.few)
 
 
 def fit_rankers(taught: TrainingData, *, settings: FitSettings) -> dict[str, Ranker]:
@@ -118,7 +118,7 @@ def fit_rankers(taught: TrainingData, *, settings: FitSettings) -> dict[str, Ran
     return {kind: _ranker(taught, kind, settings) for kind in taught.tables}
 
 
-def teach(
+def gather_training_data(
     pack: Pack,
     index: NameIndex | None,
     documents: Sequence[Document],
@@ -165,7 +165,7 @@ def _found(
     documents: Sequence[Document],
     judged: Sequence[Document],
     kinds: Sequence[str],
-    own: Mapping[int, dict[Named, set[str]]],
+    own: Mapping[int, dict[_Named, set[str]]],
 ) -> dict[str, Table]:
     """Returns the candidates of found mentions of documents that have gold, each with the concepts of its document."""
     places = {document.text: number for number, document in enumerate(documents)}
@@ -208,9 +208,9 @@ def _seen(documents: Sequence[Document], gold: Sequence[Sequence[Mention]]) -> I
                 yield str(number), mention.type, surface, mention.links[0].curie
 
 
-def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[Named, set[str]]]:
+def _own(documents: Sequence[Document], seen: Iterable[tuple[str, str, str, str]]) -> dict[int, dict[_Named, set[str]]]:
     """Returns, for each document, the entries of the memory that come from it."""
-    found: dict[int, dict[Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
+    found: dict[int, dict[_Named, set[str]]] = {number: defaultdict(set) for number in range(len(documents))}
     for number, kind, surface, curie in seen:
         found[int(number)][kind, key(surface, 1)].add(curie)
     return found
@@ -235,7 +235,7 @@ def _tables(
     documents: Sequence[Document],
     gold: Sequence[Sequence[Mention]],
     kinds: Sequence[str],
-    own: dict[int, dict[Named, set[str]]],
+    own: dict[int, dict[_Named, set[str]]],
 ) -> dict[str, Table]:
     """Returns the candidates of all mentions, portion by portion."""
     parts: dict[str, list[Table]] = defaultdict(list)
@@ -248,7 +248,7 @@ def _tables(
         for kind in kinds:
             parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
         start += len(chunk)
-    return {kind: joined(several) for kind, several in parts.items()}
+    return {kind: join_tables(several) for kind, several in parts.items()}
 
 
 def _right(pack: Pack, found: Candidates, mentions: Sequence[Sequence[Mention]]) -> Bools:
@@ -294,17 +294,17 @@ def _table(
         found.tiers[rows],
         documents,
         np.array(given, dtype=np.float64),
-        inputs_of(dense=linker.dense),
+        feature_names(dense=linker.dense),
     )
 
 
 def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
     table, found = taught.tables[kind], taught.found.get(kind)
     weights = fit(table.choices, table.right, penalty=settings.penalty)
-    by_fold = [of_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
+    by_fold = [select_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
     folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
-    scores = unseen(table, folds, weights)
-    best = first(table.choices, scores)
+    scores = cross_validate(table, folds, weights)
+    best = best_rows(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])
     told = calibration(scores[best])
     least = partial(_least, settings, settings.lowest.get(kind, 0.0))
@@ -321,7 +321,7 @@ def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
         threshold=threshold,
         scale=calibration.scale,
         shift=calibration.shift,
-        found=_corrected(found, unseen(found, folds, weights), least) if found is not None else UNSET,
+        found=_corrected(found, cross_validate(found, folds, weights), least) if found is not None else UNSET,
         mentions=table.choices.mentions,
         tiers=tiers,
     )
@@ -329,7 +329,7 @@ def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
 
 def _corrected(found: Table, scores: Floats, least: Callable[[Floats, Bools, int], float]) -> Correction:
     """Returns the calibration of links of found mentions, by the probabilities of their candidates."""
-    best = first(found.choices, scores)
+    best = best_rows(found.choices, scores)
     right = found.right[best]
     given = found.scores[found.choices.owners[best]]
     fitted = fit_calibration(scores[best], right, given)
@@ -347,10 +347,10 @@ def _least(settings: FitSettings, lowest: float, scores: Floats, right: Bools, m
     """Returns the minimum probability of an answer: that of the settings, or the best by F1."""
     if settings.threshold is not None:
         return settings.threshold
-    return max(lowest, _threshold(scores, right, mentions))
+    return max(lowest, threshold(scores, right, mentions))
 
 
-def _threshold(scores: Floats, right: Bools, mentions: int) -> float:
+def threshold(scores: Floats, right: Bools, mentions: int) -> float:
     """Returns the probability from which answers are best by F1, rounded down; the lowest in a tie.
 
     Where no answer lies between that and 0.5, it is 0.5: texts without errors are no evidence against lower ones.

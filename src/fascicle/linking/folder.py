@@ -19,7 +19,7 @@ from fascicle.linking.dense import MANIFEST as DENSE
 from fascicle.linking.features import FEATURES, OF_DENSE
 from fascicle.linking.gold import NAMES
 from fascicle.settings.base import Settings, Share
-from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.settings.folders.vocabularies import LINKER, find_pack
 from fascicle.terms.pack.layout import FileFacts, pack_error
 from fascicle.terms.pack.pack import Pack
@@ -104,7 +104,7 @@ def _loss(values: Floats, right: Bools, weights: Floats) -> tuple[float, Floats,
     return float(loss), slope, curvature
 
 
-def corrected(
+def correct_probabilities(
     scores: Floats, nil: Floats, owners: Ints, calibration: Callable[[Floats], Floats]
 ) -> tuple[Floats, Floats]:
     """Corrects the probability of the first candidate of each unit; the others and NIL share the rest as before.
@@ -142,7 +142,7 @@ def _share(odds: Floats) -> Floats:
     return found
 
 
-FORMAT: Final = 1
+_FORMAT: Final = 1
 KIND: Final = "linker"  # of the folder
 WORDING: Final = Wording(
     broken="is not a linker",
@@ -185,7 +185,7 @@ class Correction(Settings, frozen=True, kw_only=True):
     right: Annotated[int, Meta(ge=0)] = 0
 
 
-Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
+_Weight = Annotated[float, Meta(ge=-1e6, le=1e6)]
 
 
 class Ranker(Settings, frozen=True, kw_only=True):
@@ -203,7 +203,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
     """
 
     vocabularies: tuple[str, ...] = ()
-    weights: dict[str, Weight]
+    weights: dict[str, _Weight]
     threshold: Share = 0.0
     scale: Annotated[float, Meta(gt=0.0, le=1e6)] = 1.0
     shift: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.0
@@ -217,7 +217,7 @@ class Ranker(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: a weight is of an unknown feature.
         """
-        if not set(self.weights) <= set(inputs_of(dense=True)):
+        if not set(self.weights) <= set(feature_names(dense=True)):
             raise ValueError("the features are not those of this release")
 
     def correction(self, given: Floats) -> Callable[[Floats], Floats]:
@@ -253,7 +253,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         hash: the fingerprint, so that damage is found; linkers of older releases lack it.
     """
 
-    format: int = FORMAT
+    format: int = _FORMAT
     pack: str
     place: str = ""
     indexed: bool = True
@@ -270,7 +270,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(decisive, order="deterministic")).hexdigest()
 
 
-def inputs_of(*, dense: bool) -> tuple[str, ...]:
+def feature_names(*, dense: bool) -> tuple[str, ...]:
     """Returns the names of the features of a ranker, in order; ``dense``: whether the linker has vectors."""
     return (*FEATURES, *(OF_DENSE if dense else ()))
 
@@ -295,10 +295,10 @@ def write_linker(
         order=tuple(order) or UNSET,
         few=dict(sorted(few.items())) or UNSET,
     )
-    return write_described(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))
+    return write_description(folder / LINKER, msgspec.structs.replace(made, hash=made.fingerprint))
 
 
-def place_of(pack: Pack, folder: Path) -> str:
+def pack_place(pack: Pack, folder: Path) -> str:
     """Returns the place of a pack as the manifest of a linker names it.
 
     Args:
@@ -321,7 +321,7 @@ def read_manifest(folder: Path) -> LinkerManifest:
     if not place.is_file():
         said = f"there is no linker at {folder}; give a folder that fascicle linker fit wrote"
         raise pack_error(folder, said, "not-found")
-    found = read_described(place, LinkerManifest, WORDING, format=FORMAT)
+    found = read_description(place, LinkerManifest, WORDING, format=_FORMAT)
     if found.hash is not UNSET and found.hash != found.fingerprint:
         raise pack_error(place, f"{place} was changed; {WORDING.repair}")
     return found

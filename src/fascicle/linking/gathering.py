@@ -11,13 +11,13 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.linking.asking import WAYS, LookupString, Unit, units_of
-from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, cut
-from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, both, only, ordered
-from fascicle.linking.finding import Finder, Found, ShortFormFeatures
+from fascicle.linking.asking import WAYS, LookupString, Unit, make_units
+from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, limit_candidates
+from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
+from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
@@ -25,12 +25,12 @@ HALF: Final = 0.5  # of the words of a long form, that the names of its concept 
 
 
 _LABEL: Final = NAME_KINDS.index("label")
-Find = Callable[[Sequence[str], Sequence[str]], Found]
-Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
+_Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
+_Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
-Without = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
+Excluded = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
 
 
 class _Rows(NamedTuple):
@@ -96,7 +96,7 @@ class CandidateGenerator:
         return wanted
 
     def gather(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Excluded | None = None
     ) -> Candidates:
         """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
@@ -106,7 +106,7 @@ class CandidateGenerator:
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.
         """
-        units = units_of(documents, mentions)
+        units = make_units(documents, mentions)
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
@@ -121,7 +121,7 @@ class CandidateGenerator:
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
         return self._best(units, found, without or {})
 
-    def _look(self, lookups: Sequence[Lookup], units: Sequence[Unit], find: Find) -> _Rows:
+    def _look(self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find) -> _Rows:
         """Looks up strings for units; equal strings of one type are looked up once."""
         distinct: dict[tuple[LookupString, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
@@ -130,7 +130,7 @@ class CandidateGenerator:
         found = find([asked.surface for asked, _ in distinct], types)
         reached = self._reached(types, found)
         starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
-        lookup, places = spread(starts[which], starts[which + 1])
+        lookup, places = expand_ranges(starts[which], starts[which + 1])
         owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
         ways = np.array([_WAY[asked.way] for asked, _ in distinct], dtype=np.int64)
         taxa = np.array([self._taxa.get(asked.taxon, 0) if asked.taxon else -1 for asked, _ in distinct], np.int64)
@@ -148,7 +148,7 @@ class CandidateGenerator:
             np.where(taxa < 0, 0, agrees),
         )
 
-    def _by_short(self, units: list[Unit], missing: Sequence[int], without: Without) -> tuple[list[Unit], _Rows]:
+    def _by_short(self, units: list[Unit], missing: Sequence[int], without: Excluded) -> tuple[list[Unit], _Rows]:
         """Looks up the short forms of pairs whose long forms have no candidates."""
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
@@ -195,7 +195,7 @@ class CandidateGenerator:
         found = self.finder.find([name for name, _ in pairs], [kind for _, kind in pairs])
         return {pairs[place] for place in found.places.tolist()}
 
-    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Without) -> Candidates:
+    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Excluded) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
@@ -237,7 +237,7 @@ class CandidateGenerator:
             **{name: getattr(best, name) for name in ("terms", "tiers", "similarity", "distance", "hinted")},
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
-        return cut(gathered, self._allowed(gathered, allowed))
+        return limit_candidates(gathered, self._allowed(gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""
@@ -248,7 +248,7 @@ class CandidateGenerator:
             distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
         return distinctive, agrees
 
-    def _reached(self, types: Sequence[str], found: Found) -> Equivalent:
+    def _reached(self, types: Sequence[str], found: FoundTerms) -> Equivalent:
         """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
         concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
         numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
@@ -270,16 +270,16 @@ class CandidateGenerator:
             reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
         else:
             reached = index.equivalents.within(distinct, wanted)
-        reached = both(reached, self._namesakes.of(distinct))
-        reached = ordered(reached if wanted is None else only(reached, wanted))
+        reached = concatenate(reached, self._namesakes.of(distinct))
+        reached = sort_equivalents(reached if wanted is None else select_rows(reached, wanted))
         starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
-        owners, rows = spread(starts[inverse], starts[inverse + 1])
+        owners, rows = expand_ranges(starts[inverse], starts[inverse + 1])
         return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])
 
     def _allows(self, kind: str, row: int) -> bool:
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
-    def _remembered(self, units: Sequence[Unit], without: Without) -> tuple[_Rows, dict[tuple[int, int], int]]:
+    def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[_Rows, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
         simple = cache(lambda surface: key(surface, 1))
         seen = []
@@ -305,7 +305,7 @@ class CandidateGenerator:
         return _Rows(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
 
 
-def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[Lookup]:
+def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[_Lookup]:
     return [(number, asked) for number in numbers for asked in units[number].question.asked]
 
 

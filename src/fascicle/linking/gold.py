@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.arrays import different
+from fascicle.core.arrays import unique_values
 from fascicle.core.document import Document, unique
 from fascicle.core.mention import Link, Mention
 from fascicle.core.type_names import read_vocabulary
@@ -23,13 +23,13 @@ NAMES: Final = "names.tsv"
 _MOST: Final = 1 << 24  # bytes of the file
 
 
-def types_of(pack: Pack) -> Callable[[str], str]:
+def make_type_mapper(pack: Pack) -> Callable[[str], str]:
     """Returns a function that gives the name of a type in a pack; a type that the pack does not have stays as it is."""
     names = read_vocabulary()
     return cache(lambda name: names.among(name, pack.types))
 
 
-def as_in_pack(
+def with_pack_types(
     documents: Iterable[Document], pack: Pack, *, prefixes: Mapping[str, str] | None = None
 ) -> list[Document]:
     """Returns documents whose mentions have the types of a pack, and whose links have CURIEs.
@@ -41,16 +41,16 @@ def as_in_pack(
         pack: open.
         prefixes: type -> prefix of the identifiers without one, where it is known.
     """
-    of_type = types_of(pack)
+    of_type = make_type_mapper(pack)
     found = list(documents)
     guessed = _prefixes(
         [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
     )
     named = {of_type(kind): prefix for kind, prefix in (prefixes or {}).items()}
-    return [spelt(each, guessed | named, of_type=of_type) for each in found]
+    return [to_curies(each, guessed | named, of_type=of_type) for each in found]
 
 
-def spelt(
+def to_curies(
     document: Document, prefixes: Mapping[str, str], *, of_type: Callable[[str], str] = lambda name: name
 ) -> Document:
     """Returns a document with links as CURIEs where this is possible.
@@ -81,7 +81,7 @@ def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
             bare[kind][link.id] += 1
     found: dict[str, str] = {}
     for kind, ids in bare.items():
-        own = different(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
+        own = unique_values(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
         counts = [
             (int((pack.concept_rows([curie(one, names[number]) for one in ids]) >= 0).sum()), names[number])
             for number in own

@@ -20,18 +20,18 @@ from fascicle.linking.dense import DenseIndex
 from fascicle.linking.equivalents import Equivalents, write_equivalents
 from fascicle.linking.trigrams import Near, Trigrams, write_trigrams
 from fascicle.settings.base import Settings
-from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.terms.keys.key import KeyReader, unordered
-from fascicle.terms.pack.arrays import Array, Strings, chunks, hashes_of, mapped, spread, write_array
+from fascicle.terms.pack.arrays import Array, Strings, expand_ranges, map_array, row_chunks, string_hashes, write_array
 from fascicle.terms.pack.layout import FileFacts, first_changed, pack_error
 from fascicle.terms.pack.pack import Pack
 
-FORMAT: Final = 1
+_FORMAT: Final = 1
 MANIFEST: Final = "index.json"
-HASHES: Final = "sorted.hashes.u4"
-ROWS: Final = "sorted.rows.u4"
+_HASHES: Final = "sorted.hashes.u4"
+_ROWS: Final = "sorted.rows.u4"
 TYPES: Final = "keys.types.u8"
-_FILES: Final = frozenset({HASHES, ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
+_FILES: Final = frozenset({_HASHES, _ROWS, TYPES, *equivalents.FILES, *trigrams.FILES})
 _TYPES: Final = 64
 _CHUNK: Final = 1 << 15  # keys that are read together
 _AGAIN: Final = "make the linker again with fascicle linker fit"
@@ -42,7 +42,7 @@ _WORDING: Final = Wording(
     version="index format",
     error=PackError,
 )
-Told = Callable[[str, int], None]
+_OnStep = Callable[[str, int], None]
 
 
 class IndexManifest(Settings, frozen=True, kw_only=True):
@@ -55,13 +55,13 @@ class IndexManifest(Settings, frozen=True, kw_only=True):
         files: size and hash of each file.
     """
 
-    format: Annotated[int, Meta(ge=1)] = FORMAT
+    format: Annotated[int, Meta(ge=1)] = _FORMAT
     pack: str
     normaliser: str
     files: dict[str, FileFacts]
 
 
-def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: None) -> IndexManifest:
+def write_index(folder: Path, pack: Pack, *, told: _OnStep = lambda step, count: None) -> IndexManifest:
     """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
 
     Args:
@@ -78,7 +78,7 @@ def write_index(folder: Path, pack: Pack, *, told: Told = lambda step, count: No
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     facts = {name: FileFacts.of(folder / name) for name in names}
     made = IndexManifest(pack=pack.full_name, normaliser=pack.manifest.normaliser, files=facts)
-    return write_described(folder / MANIFEST, made)
+    return write_description(folder / MANIFEST, made)
 
 
 def type_bit(number: int) -> int:
@@ -96,23 +96,23 @@ def _type_bits(pack: Pack) -> Array:
     return found
 
 
-def _write_sorted(folder: Path, keys: Strings, told: Told) -> None:
+def _write_sorted(folder: Path, keys: Strings, told: _OnStep) -> None:
     """Writes the hashes of keys of level 3, of names that are in another order."""
     reader = KeyReader()
     hashes, rows = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
-    for some in chunks(len(keys), _CHUNK):
+    for some in row_chunks(len(keys), _CHUNK):
         chunk = keys.take(some)
         several = [at for at, one in enumerate(chunk) if " " in one]
         for at, one in zip(several, unordered([chunk[at] for at in several], reader), strict=True):
             chunk[at] = one if one != chunk[at] else ""
         kept = [at for at in several if chunk[at]]
-        hashes.append(hashes_of([chunk[at].encode() for at in kept]))
+        hashes.append(string_hashes([chunk[at].encode() for at in kept]))
         rows.append(some[kept])
         told("names in order", int(some[-1]) + 1)
     joined = np.concatenate(hashes)
     order = np.argsort(joined, kind="stable")
-    write_array(folder / HASHES, joined[order])
-    write_array(folder / ROWS, np.concatenate(rows)[order])
+    write_array(folder / _HASHES, joined[order])
+    write_array(folder / _ROWS, np.concatenate(rows)[order])
 
 
 class NameIndex:
@@ -131,8 +131,8 @@ class NameIndex:
         """Maps the files, which must be those of the manifest."""
         self.dense = DenseIndex.open(folder, pack) if (folder / DENSE).is_file() else None
         self.folder, self.pack, self.manifest = folder, pack, manifest
-        self._hashes, self._rows = mapped(folder / HASHES), mapped(folder / ROWS)
-        self.types = mapped(folder / TYPES)
+        self._hashes, self._rows = map_array(folder / _HASHES), map_array(folder / _ROWS)
+        self.types = map_array(folder / TYPES)
         self._trigrams = Trigrams(folder, pack.active.keys.strings, self.types)
         self.equivalents = Equivalents(folder, pack.parent_rows)
         self.reader = KeyReader()
@@ -147,7 +147,7 @@ class NameIndex:
         place = folder / MANIFEST
         if not place.is_file():
             raise pack_error(folder, f"there is no index of a pack at {folder}", "not-found")
-        manifest = read_described(place, IndexManifest, _WORDING, format=FORMAT)
+        manifest = read_description(place, IndexManifest, _WORDING, format=_FORMAT)
         if manifest.pack != pack.full_name:
             said = f"{folder} belongs to the pack {manifest.pack}, and {pack.folder} is {pack.full_name}"
             advice = "give the pack that it was made for, or make it again with fascicle linker fit"
@@ -201,11 +201,11 @@ class NameIndex:
             PackError: a damaged index.
         """
         asked = unordered(list(keys), self.reader)
-        hashes = hashes_of([one.encode() for one in asked])
+        hashes = string_hashes([one.encode() for one in asked])
         low, high = (np.searchsorted(self._hashes, hashes, side=side) for side in ("left", "right"))
-        places, rows = spread(low, high, self._rows)
+        places, rows = expand_ranges(low, high, self._rows)
         if int(rows.max(initial=-1)) >= len(self.types):
-            raise _damaged(self.folder / ROWS)
+            raise _damaged(self.folder / _ROWS)
         own = self.pack.active.keys.find(asked)  # names that are in this order
         places = np.concatenate([places, np.flatnonzero(own >= 0)])
         rows = np.concatenate([rows, own[own >= 0]])

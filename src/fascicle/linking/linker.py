@@ -22,18 +22,27 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
-from fascicle.linking.asking import Unit, told
-from fascicle.linking.candidates import TIERS, Candidate, Candidates, Decision, cut, distinct, link_to, nil_link
-from fascicle.linking.features import FeatureExtractor, of_dense
+from fascicle.linking.asking import Unit, visible_ways
+from fascicle.linking.candidates import (
+    TIERS,
+    Candidate,
+    Candidates,
+    Decision,
+    distinct,
+    limit_candidates,
+    link_to,
+    nil_link,
+)
+from fascicle.linking.features import FeatureExtractor, dense_features
 from fascicle.linking.finding import Finder
-from fascicle.linking.folder import Ranker, corrected, inputs_of, read_linker
-from fascicle.linking.gathering import CandidateGenerator, Without
-from fascicle.linking.gold import Memory, types_of
+from fascicle.linking.folder import Ranker, correct_probabilities, feature_names, read_linker
+from fascicle.linking.gathering import CandidateGenerator, Excluded
+from fascicle.linking.gold import Memory, make_type_mapper
 from fascicle.linking.index import NameIndex
-from fascicle.linking.ranking import Choices, Ranked, alike, probabilities, shares, stated_scores
+from fascicle.linking.ranking import Choices, Ranked, count_tied, probabilities, stated_scores, unit_shares
 from fascicle.linking.strategies import Strategies
 from fascicle.settings.steps import LinkStrategy
-from fascicle.terms.pack.arrays import spread
+from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
@@ -103,7 +112,7 @@ class Linker(LinkStep):
         )
         self._describer = FeatureExtractor(pack)
         self.dense = self._gatherer.finder.dense is not None
-        self._type = types_of(pack)
+        self._type = make_type_mapper(pack)
         self._order = tuple(order)
 
     @cached_property
@@ -180,7 +189,7 @@ class Linker(LinkStep):
         is_given = ~(ranked.scores[ranked.order[starts[some]]] < ranked.thresholds[some])  # also without a probability
         counts = np.zeros(len(found.units), dtype=np.int64)
         counts[some[is_given]] = np.maximum(ranked.alike[some[is_given]], 1)
-        rows = spread(starts, starts + counts, ranked.order)[1]
+        rows = expand_ranges(starts, starts + counts, ranked.order)[1]
         names = self._strategies.told(found, rows)
         said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
         for count, nil in zip(counts.tolist(), ranked.nil.tolist(), strict=True):
@@ -226,7 +235,7 @@ class Linker(LinkStep):
         return found
 
     def ranked(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Without | None = None
+        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Excluded | None = None
     ) -> Ranked:
         """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`."""
         typed = [
@@ -239,7 +248,7 @@ class Linker(LinkStep):
         found = self._gatherer.gather(documents, typed, without=without)
         features = self._describer.features(found, documents)
         if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
-            found = cut(found, allowed)
+            found = limit_candidates(found, allowed)
             features = self._describer.features(found, documents)
         given = [typed[unit.document][unit.mention].score for unit in found.units]
         return self.order(found, features, given=np.array(given, dtype=np.float64))
@@ -264,21 +273,23 @@ class Linker(LinkStep):
             own = stated[np.isin(found.owners[stated], units)]
             owners = np.searchsorted(units, found.owners[own])
             values = self.inputs(found, features, own)
-            weights = np.array([ranker.weights.get(name, 0.0) for name in inputs_of(dense=self.dense)])
+            weights = np.array([ranker.weights.get(name, 0.0) for name in feature_names(dense=self.dense)])
             scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
-            told[own], nil[units] = corrected(scores[own], none, owners, ranker.correction(given[units]))
+            told[own], nil[units] = correct_probabilities(scores[own], none, owners, ranker.correction(given[units]))
             thresholds[units] = ranker.thresholds(given[units])
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
-        first = np.minimum(alike(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
+        first = np.minimum(count_tied(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
         first, thresholds = self._strategies.ties(kinds.tolist(), first, thresholds)
-        told = np.where(np.isnan(told) & (first > 1)[found.owners], shares(sums, found.owners, len(found.units)), told)
+        told = np.where(
+            np.isnan(told) & (first > 1)[found.owners], unit_shares(sums, found.owners, len(found.units)), told
+        )
         return Ranked(
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
         )
 
     def inputs(self, found: Candidates, features: Floats, rows: Ints) -> Floats:
-        """Returns the features of some candidates, in the order of `inputs_of`."""
-        return np.concatenate([features[rows], of_dense(found)[rows]], axis=1) if self.dense else features[rows]
+        """Returns the features of some candidates, in the order of `feature_names`."""
+        return np.concatenate([features[rows], dense_features(found)[rows]], axis=1) if self.dense else features[rows]
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -303,7 +314,7 @@ class Linker(LinkStep):
         term = int(found.terms[row])
         unit = found.units[int(found.owners[row])]
         values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
-        names = inputs_of(dense=self.dense)
+        names = feature_names(dense=self.dense)
         features = {name: value for name, value in zip(names, values, strict=True) if value}
         surfaces = self.pack.active
         ((curie, label, same),) = self._strategies.told(found, np.array([row]))
@@ -313,7 +324,7 @@ class Linker(LinkStep):
             same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
             tier=TIERS[int(found.tiers[row])],
-            ways=told(int(found.ways[row]), surface=unit.surface, question=unit.question),
+            ways=visible_ways(int(found.ways[row]), surface=unit.surface, question=unit.question),
             probability=_known(float(ranked.scores[row])),
             features=features,
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},

@@ -18,22 +18,22 @@ from fascicle.errors import UsageError
 from fascicle.linking.candidates import Decision
 from fascicle.linking.equivalents import check_ontology
 from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
-from fascicle.linking.gold import types_of
+from fascicle.linking.gold import make_type_mapper
 from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
-from fascicle.settings.folders.described import file_sha256, read_described, write_described
+from fascicle.settings.folders.described import file_sha256, read_description, write_description
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack, prefix_numbers
 
 SEVERAL: Final = "linkers.json"  # of a folder with a linker for each of several packs
-FORMAT: Final = 1
-Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]+$", max_length=100)]
-Place = str | os.PathLike[str]
-Places = Place | Sequence[Place]
-Links = dict[MentionKey, tuple[Link, ...]]
+_FORMAT: Final = 1
+_Name = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]+$", max_length=100)]
+_Place = str | os.PathLike[str]
+Places = _Place | Sequence[_Place]
+_Links = dict[MentionKey, tuple[Link, ...]]
 
 
 class SeveralManifest(Settings, frozen=True, kw_only=True):
@@ -44,11 +44,11 @@ class SeveralManifest(Settings, frozen=True, kw_only=True):
         parts: folder of each in this one -> SHA-256 of its manifest, in order.
     """
 
-    format: int = FORMAT
-    parts: Annotated[dict[Name, str], Meta(min_length=1, max_length=100)]
+    format: int = _FORMAT
+    parts: Annotated[dict[_Name, str], Meta(min_length=1, max_length=100)]
 
 
-class Part(NamedTuple):
+class LinkerPart(NamedTuple):
     """Linker and its pack.
 
     Attributes:
@@ -77,7 +77,7 @@ class LinkerWithPacks(NamedTuple):
         strategies: of the linker by type.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[LinkerPart, ...]
     ontology: str = ""
     strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES
 
@@ -90,7 +90,7 @@ class LinkerWithPacks(NamedTuple):
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
         """Returns those types of which a pack has concepts."""
-        meant = [(types_of(part.pack), part.pack.types) for part in self.parts]
+        meant = [(make_type_mapper(part.pack), part.pack.types) for part in self.parts]
         return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
 
     def opened(self) -> Linking:
@@ -107,14 +107,14 @@ def _has(pack: Pack, ontology: str) -> bool:
     return not ontology or ontology in prefix_numbers(pack)[0]
 
 
-def places_of(linker: Places) -> Sequence[Place]:
+def as_places(linker: Places) -> Sequence[_Place]:
     """Returns one linker or several as a sequence."""
     return [linker] if isinstance(linker, str | os.PathLike) else linker
 
 
 def find(
     linker: Places,
-    packs: Sequence[Place] = (),
+    packs: Sequence[_Place] = (),
     *,
     ontology: str = "",
     strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES,
@@ -133,9 +133,9 @@ def find(
         UsageError: a pack that the linker does not need, or no pack has a concept of the ontology, or what a strategy
             names.
     """
-    places = places_of(linker)
+    places = as_places(linker)
     given = [Pack.open(pack) for pack in packs]
-    folders = [folder for one in places for folder in parts_of(find_linker(one))]
+    folders = [folder for one in places for folder in linker_folders(find_linker(one))]
     parts = tuple(_part(one, given, alone=len(folders) == 1) for one in folders)
     if not parts:
         raise UsageError("no linker was given; give its folder, or the name of a shipped one")
@@ -149,7 +149,7 @@ def find(
     return LinkerWithPacks(parts, ontology, strategies)
 
 
-def parts_of(folder: Path) -> tuple[Path, ...]:
+def linker_folders(folder: Path) -> tuple[Path, ...]:
     """Returns the folders of the linkers in a folder: itself, or one for each of several packs.
 
     Raises:
@@ -158,7 +158,7 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
     place = folder / SEVERAL
     if not place.is_file():
         return (folder,)
-    found = read_described(place, SeveralManifest, WORDING, format=FORMAT)
+    found = read_description(place, SeveralManifest, WORDING, format=_FORMAT)
     for name, sha256 in found.parts.items():
         described = folder / name / LINKER
         if not described.is_file() or file_sha256(described) != sha256:
@@ -169,14 +169,14 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
 def write_several(folder: Path, names: Sequence[str]) -> SeveralManifest:
     """Combines linkers in subfolders of one folder into one."""
     parts = {name: file_sha256(folder / name / LINKER) for name in names}
-    return write_described(folder / SEVERAL, SeveralManifest(parts=parts))
+    return write_description(folder / SEVERAL, SeveralManifest(parts=parts))
 
 
-def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
+def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
     """Opens a linker with the one of some packs that it needs, else with the pack at the place that it names."""
     if not (folder / LINKER).is_file() and is_pack(folder):
         pack = Pack.open(folder)
-        return Part(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
+        return LinkerPart(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
     manifest = read_manifest(folder)
     fitting = [pack for pack in given if pack.full_name == manifest.pack]
     if fitting or (given and alone):
@@ -188,7 +188,7 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> Part:
             said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK"
             raise pack_error(folder, said, "not-found")
         pack = Pack.open(place)
-    return Part(folder, read_linker(folder, pack), pack)
+    return LinkerPart(folder, read_linker(folder, pack), pack)
 
 
 class Linkers(LinkStep):
@@ -217,7 +217,7 @@ class Linkers(LinkStep):
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:
         """Links those mentions of each document that have no links; see `Linker.predict`."""
-        found: list[Links] = [{} for _ in documents]
+        found: list[_Links] = [{} for _ in documents]
         events: list[list[Event]] = [[] for _ in documents]
         for _, _, patches in self._said(documents, found):
             for said, patch in zip(events, patches, strict=True):
@@ -226,7 +226,7 @@ class Linkers(LinkStep):
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
         """Returns for each mention the decisions of the first linker that answers, else of the first for its type."""
-        found: list[Links] = [{} for _ in documents]
+        found: list[_Links] = [{} for _ in documents]
         told: list[dict[int, list[Decision]]] = [{} for _ in documents]
         for part, asked, _ in self._said(documents, found):
             for own, said in zip(told, part.explained(asked, most=most), strict=True):
@@ -237,7 +237,7 @@ class Linkers(LinkStep):
         return [[one for at in sorted(own) for one in own[at]] for own in told]
 
     def _said(
-        self, documents: Sequence[Document], found: Sequence[Links]
+        self, documents: Sequence[Document], found: Sequence[_Links]
     ) -> Iterator[tuple[Linker, Sequence[Document], list[Patch]]]:
         """Yields each linker, the documents as it sees them, and its patches; ``found`` gets the links so far."""
         for part in self.parts:
@@ -251,7 +251,7 @@ class Linkers(LinkStep):
 Linking = Linker | Linkers
 
 
-def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
+def without_links(document: Document, covers: Callable[[str], bool]) -> Document:
     """Returns a document without the links of some mentions; if none is left, the origin of links is dropped too.
 
     Args:
@@ -266,7 +266,7 @@ def unlinked(document: Document, covers: Callable[[str], bool]) -> Document:
     return msgspec.structs.replace(document, mentions=mentions, events=events)
 
 
-def _linked(document: Document, found: Links) -> Document:
+def _linked(document: Document, found: _Links) -> Document:
     """Returns the document with the links so far; NIL mentions have none, so that the next linker tries them again."""
     links = {key: several for key, several in found.items() if not _is_nil(several)}
     if not links:

@@ -46,7 +46,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     }
 )
 MARGIN: Final = 0.5
-DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
+_DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
 
@@ -82,11 +82,11 @@ def stated_scores(found: Candidates, features: Floats) -> Floats:
     """
     sums = np.einsum("nf,f->n", features, _WEIGHTS)
     dense = found.dense
-    scores: Floats = np.round(sums + np.where(dense > 0, DENSE + dense, 0.0), _DIGITS)
+    scores: Floats = np.round(sums + np.where(dense > 0, _DENSE + dense, 0.0), _DIGITS)
     return scores
 
 
-def shares(scores: Floats, owners: Ints, units: int) -> Floats:
+def unit_shares(scores: Floats, owners: Ints, units: int) -> Floats:
     """Returns the share that each candidate has of its unit, if one of them is meant, ``[n]``.
 
     Args:
@@ -101,7 +101,7 @@ def shares(scores: Floats, owners: Ints, units: int) -> Floats:
     return found
 
 
-def alike(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
+def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> Ints:
     """Returns how many candidates of each unit are tied with the first, the first included, ``[units]``.
 
     Args:
@@ -157,7 +157,7 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
     return powers / total[choices.owners], none / total
 
 
-def loss_of(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
+def fit_loss(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
     """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
 
     A mention without a right candidate is right as NIL; with several, any of them is right.
@@ -186,18 +186,18 @@ def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
     Args:
         choices: candidates.
         right: which of them, ``[n]``.
-        penalty: see `loss_of`; above 0.
+        penalty: see `fit_loss`; above 0.
 
     Returns:
         ``[features]``.
     """
     weights = np.zeros(choices.features.shape[1])
-    loss, slope = loss_of(choices, right, weights, penalty)
+    loss, slope = fit_loss(choices, right, weights, penalty)
     for _ in range(_STEPS):
         step = np.linalg.solve(_curvature(choices, weights, penalty), slope)
         size = 1.0
         for _ in range(_HALVINGS):
-            tried, tried_slope = loss_of(choices, right, weights - size * step, penalty)
+            tried, tried_slope = fit_loss(choices, right, weights - size * step, penalty)
             if tried <= loss:
                 break
             size /= 2
@@ -240,7 +240,7 @@ class Table(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def joined(tables: Sequence[Table]) -> Table:
+def join_tables(tables: Sequence[Table]) -> Table:
     """Concatenates several tables."""
     sizes = np.cumsum([0, *(table.choices.mentions for table in tables)])
     owners = [table.choices.owners + size for table, size in zip(tables, sizes[:-1], strict=True)]
@@ -251,7 +251,7 @@ def joined(tables: Sequence[Table]) -> Table:
     return Table(choices, inputs=tables[0].inputs, **columns)
 
 
-def of_units(table: Table, kept: Bools) -> Table:
+def select_units(table: Table, kept: Bools) -> Table:
     """Returns the candidates of some units."""
     units = np.flatnonzero(kept)
     rows = np.flatnonzero(kept[table.choices.owners])
@@ -262,13 +262,13 @@ def of_units(table: Table, kept: Bools) -> Table:
     )
 
 
-def first(choices: Choices, scores: Floats) -> Ints:
+def best_rows(choices: Choices, scores: Floats) -> Ints:
     """Returns the best candidate of each unit that has one."""
     order = np.lexsort((-scores, choices.owners))
     return order[np.flatnonzero(np.diff(choices.owners[order], prepend=-1))]
 
 
-def unseen(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
+def cross_validate(table: Table, folds: Sequence[Floats], weights: Floats) -> Floats:
     """Returns cross-validated probabilities of candidates: by weights that were fitted without their document.
 
     Args:

@@ -10,11 +10,11 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
-from fascicle.linking.candidates import TIERS, Candidates, first_in
-from fascicle.linking.equivalents import Answers
+from fascicle.linking.candidates import TIERS, Candidates, allowed_by_precedence
+from fascicle.linking.equivalents import AnsweredConcepts
 from fascicle.linking.features import FEATURES
 from fascicle.linking.folder import Ranker
-from fascicle.linking.gold import types_of
+from fascicle.linking.gold import make_type_mapper
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.pack import Pack, prefix_numbers
 
@@ -54,17 +54,17 @@ class Strategies:
         Args:
             pack: of the linker.
             chosen: strategies by type; those of types that the pack lacks do nothing.
-            order: as of `Answers`, of types without vocabularies of their own. Where names equal to a mention are of
+            order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names equal to a mention are of
                 several vocabularies, those of the first of these alone are candidates, as of a strategy.
-            ontology: as of `Answers`.
+            ontology: as of `AnsweredConcepts`.
         """
-        typed = types_of(pack)
+        typed = make_type_mapper(pack)
         self._pack, self.ontology = pack, ontology
         self.of = {typed(kind): one for kind, one in chosen.items() if typed(kind) in pack.types}
         order = () if ontology else order
         orders = {kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()}
         orders[_OTHERS] = order
-        self._answers = {kind: Answers(pack, order=one, ontology=ontology) for kind, one in orders.items()}
+        self._answers = {kind: AnsweredConcepts(pack, order=one, ontology=ontology) for kind, one in orders.items()}
         self._rules = {
             kind: _Rule(
                 np.isin(TIERS, one.keys),
@@ -103,7 +103,7 @@ class Strategies:
             if rule.taxon is not None:
                 fits = fits & np.isin(self._pack.taxon_rows[found.concepts], (0, rule.taxon))
             if rule.places is not None:
-                fits = fits & first_in(rule.places, found, fits)
+                fits = fits & allowed_by_precedence(rule.places, found, fits)
             given = np.where(self._are(found, kind), fits, given)
         return given
 
@@ -178,13 +178,13 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
     there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
-    for typed, pack in ((types_of(pack), pack) for pack in packs):
+    for typed, pack in ((make_type_mapper(pack), pack) for pack in packs):
         meant = [typed(kind) for kind in chosen if typed(kind) in pack.types]
         if twice := [kind for kind in meant if meant.count(kind) > 1]:
             raise UsageError(f"there are several strategies for what is {twice[0]} in the pack; leave one of them")
     for kind, one in chosen.items():
-        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, types_of(pack)(kind))}
-        is_there = any(types_of(pack)(kind) in pack.types for pack in packs)
+        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, make_type_mapper(pack)(kind))}
+        is_there = any(make_type_mapper(pack)(kind) in pack.types for pack in packs)
         asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
         for what, name in (*asked, ("species", one.species)):
             if name and name not in there[what]:

@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints, different
-from fascicle.terms.pack.arrays import Array, Lists, Strings, mapped, spread, write_array
+from fascicle.core.arrays import Bools, Floats, Ints, unique_values
+from fascicle.terms.pack.arrays import Array, Lists, Strings, expand_ranges, map_array, write_array
 
-LONGEST: Final = 256  # bytes of a string that is compared
+_LONGEST: Final = 256  # bytes of a string that is compared
 _WORD: Final = 64
 _COUNTED: Final = 512  # strings of the first kind
-Words = NDArray[np.uint64]
+_Words = NDArray[np.uint64]
 
 
 class Letters(NamedTuple):
@@ -43,7 +43,7 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
     by bits (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), for all pairs side by side.
 
     Args:
-        first: strings of at most `LONGEST` bytes.
+        first: strings of at most `_LONGEST` bytes.
         second: others, each of which is compared with one of the first.
         owners: for each of ``second`` the number of that one, in order, ``[n]``.
 
@@ -53,8 +53,8 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
     Raises:
         ValueError: a string is too long.
     """
-    if max(max(map(len, first), default=0), int(second.sizes.max(initial=0))) > LONGEST:
-        raise ValueError(f"strings of at most {LONGEST} bytes can be compared")
+    if max(max(map(len, first), default=0), int(second.sizes.max(initial=0))) > _LONGEST:
+        raise ValueError(f"strings of at most {_LONGEST} bytes can be compared")
     found = np.zeros(len(owners), dtype=np.float64)
     for start in range(0, len(first), _COUNTED):
         low, high = np.searchsorted(owners, (start, start + _COUNTED)).tolist()
@@ -65,7 +65,7 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
     return found
 
 
-def letters_of(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
+def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
     """Returns the bytes of strings in one array.
 
     Args:
@@ -97,7 +97,7 @@ def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
     return found
 
 
-def _step(unmatched: Words, match: Words) -> None:
+def _step(unmatched: _Words, match: _Words) -> None:
     """Processes one letter of the second strings; the words of a number follow each other, the lowest first."""
     carry: Bools = np.zeros(len(unmatched), dtype=np.bool_)
     for word in range(unmatched.shape[1]):
@@ -109,18 +109,18 @@ def _step(unmatched: Words, match: Words) -> None:
         unmatched[:, word] = total | (now & ~hit)
 
 
-def _masks(strings: Sequence[bytes], words: int) -> Words:
+def _masks(strings: Sequence[bytes], words: int) -> _Words:
     """Returns, for each string and byte, the positions of the byte as bits, ``[256 strings, words]``."""
     masks = np.zeros((256 * len(strings), words), dtype=np.uint64)
     lengths = _lengths(strings)
-    owners, places = spread(np.zeros_like(lengths), lengths)
+    owners, places = expand_ranges(np.zeros_like(lengths), lengths)
     letters = np.frombuffer(b"".join(strings), dtype=np.uint8)
     bits = np.uint64(1) << (places % _WORD).astype(np.uint64)
     np.bitwise_or.at(masks, (256 * owners + letters, places // _WORD), bits)
     return masks
 
 
-def _zeros(numbers: Words, lengths: Ints) -> Ints:
+def _zeros(numbers: _Words, lengths: Ints) -> Ints:
     """Returns how many of the lowest bits of each number are 0."""
     bits = np.unpackbits(numbers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     inside = np.arange(bits.shape[1]) < lengths[:, None]
@@ -132,13 +132,13 @@ def _lengths(strings: Sequence[bytes]) -> Ints:
     return np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
 
 
-SHORTEST: Final = 5  # bytes of a string that may be misspelt
+_SHORTEST: Final = 5  # bytes of a string that may be misspelt
 LEAST: Final = 0.75  # similarity
 CODES: Final = "trigrams.codes.u4"
-COUNTS: Final = "trigrams.counts.u4"
-STARTS: Final = "trigrams.starts.u4"
-ROWS: Final = "trigrams.rows.u4"
-FILES: Final = (CODES, COUNTS, STARTS, ROWS)
+_COUNTS: Final = "trigrams.counts.u4"
+_STARTS: Final = "trigrams.starts.u4"
+_ROWS: Final = "trigrams.rows.u4"
+FILES: Final = (CODES, _COUNTS, _STARTS, _ROWS)
 _RAREST: Final = 10  # trigrams of each string
 _CHUNK: Final = 1 << 17  # strings that are read together
 _BORDER: Final = ord("\n")  # between two strings: no key has one
@@ -162,7 +162,7 @@ class Near(NamedTuple):
     similarity: Floats
 
 
-def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
+def distinct_trigrams(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
     """Returns the distinct trigrams of strings, with a blank on both sides of each.
 
     Returns:
@@ -174,7 +174,7 @@ def trigrams_of(strings: Sequence[bytes]) -> tuple[Ints, Ints]:
     owners = np.cumsum(border)[:-2] - 1
     inside = ~(border[:-2] | border[1:-1] | border[2:])
     codes = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
-    both = different((owners[inside] << 24) | codes[inside])
+    both = unique_values((owners[inside] << 24) | codes[inside])
     return both >> 24, both & (_CODES - 1)
 
 
@@ -190,9 +190,9 @@ def write_trigrams(folder: Path, strings: Strings) -> None:
     del kept
     distinct, sizes = np.unique(codes, return_counts=True)
     write_array(folder / CODES, distinct)
-    write_array(folder / COUNTS, counts[distinct])
-    write_array(folder / STARTS, np.concatenate([[0], np.cumsum(sizes)]))
-    write_array(folder / ROWS, rows[np.argsort(codes, kind="stable")])
+    write_array(folder / _COUNTS, counts[distinct])
+    write_array(folder / _STARTS, np.concatenate([[0], np.cumsum(sizes)]))
+    write_array(folder / _ROWS, rows[np.argsort(codes, kind="stable")])
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
@@ -200,10 +200,10 @@ def _chunks(strings: Strings) -> Iterator[tuple[Ints, Ints]]:
     for start in range(0, len(strings), _CHUNK):
         offsets = strings.offsets[start : start + _CHUNK + 1].astype(np.int64)
         sizes = np.diff(offsets)
-        rows = np.flatnonzero((sizes >= SHORTEST) & (sizes <= LONGEST))
+        rows = np.flatnonzero((sizes >= _SHORTEST) & (sizes <= _LONGEST))
         content = strings.content[offsets[0] : offsets[-1]].tobytes()
         bounds = (offsets - offsets[0]).tolist()
-        owners, codes = trigrams_of([content[bounds[row] : bounds[row + 1]] for row in rows.tolist()])
+        owners, codes = distinct_trigrams([content[bounds[row] : bounds[row + 1]] for row in rows.tolist()])
         yield start + rows[owners], codes
 
 
@@ -233,8 +233,8 @@ class Trigrams:
             bits: of each string, ``[strings]``.
         """
         self.strings, self._bits = strings, bits
-        self._codes, self._counts = mapped(folder / CODES), mapped(folder / COUNTS)
-        self._lists = Lists(mapped(folder / STARTS), mapped(folder / ROWS))
+        self._codes, self._counts = map_array(folder / CODES), map_array(folder / _COUNTS)
+        self._lists = Lists(map_array(folder / _STARTS), map_array(folder / _ROWS))
         self._counters: _Counters | None = None  # made for the first query
 
     def fits(self) -> bool:
@@ -262,11 +262,11 @@ class Trigrams:
         return Near(*(np.concatenate(one) for one in zip(*found, strict=True)))
 
     def _near(self, asked: Sequence[bytes], wanted: Ints) -> Near:
-        owners, codes = trigrams_of(asked)
+        owners, codes = distinct_trigrams(asked)
         bounds = np.searchsorted(owners, np.arange(len(asked) + 1)).tolist()
         rows = [
             self._sharing(codes[bounds[at] : bounds[at + 1]], len(one), bits)
-            if SHORTEST <= len(one) <= LONGEST and bits
+            if _SHORTEST <= len(one) <= _LONGEST and bits
             else np.empty(0, np.int64)
             for at, (one, bits) in enumerate(zip(asked, wanted.tolist(), strict=True))
         ]
@@ -274,8 +274,8 @@ class Trigrams:
         found = np.concatenate([np.empty(0, np.int64), *rows])
         offsets = self.strings.offsets
         starts = offsets[found].astype(np.int64)
-        letters = letters_of(self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts)
-        similarity = similarities([one[:LONGEST] for one in asked], letters, both)
+        letters = to_letters(self.strings.content, starts, offsets[found + 1].astype(np.int64) - starts)
+        similarity = similarities([one[:_LONGEST] for one in asked], letters, both)
         kept = np.flatnonzero(similarity >= LEAST)
         kept = kept[np.lexsort((found[kept], -similarity[kept], both[kept]))]
         return Near(both[kept], found[kept], similarity[kept])
@@ -325,7 +325,7 @@ class _Counters:
 
     def __init__(self, strings: Strings, bits: Array) -> None:
         """Reads sizes and bits."""
-        sizes = np.diff(strings.offsets) - 1  # at most `LONGEST` bytes: longer ones are in no list
+        sizes = np.diff(strings.offsets) - 1  # at most `_LONGEST` bytes: longer ones are in no list
         self._said = (sizes & 255).astype(np.uint16) | _byte(bits).astype(np.uint16) << 8
         self._bits = bits
         self._whole = int(np.bitwise_or.reduce(bits, initial=0)) < 256
@@ -344,7 +344,7 @@ class _Counters:
 @cache
 def _about_as_long(size: int) -> tuple[int, int]:
     """Returns the least and the most bytes, less one, of strings whose length allows the least similarity."""
-    sizes = np.arange(1, LONGEST + 1)
+    sizes = np.arange(1, _LONGEST + 1)
     allowed = np.flatnonzero(2.0 * np.minimum(sizes, size) >= LEAST * (sizes + size))
     return int(sizes[allowed[0]]) - 1, int(sizes[allowed[-1]]) - 1
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints, different
+from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.terms.pack.arrays import Lists
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words
@@ -64,7 +64,7 @@ class ConceptWords:
             ``[n]``.
         """
         places = self._placed(concepts)
-        present = self._present(texts, different(text_of))
+        present = self._present(texts, unique_values(text_of))
         owners, keys = Lists(self._starts, self._keys).take(places)
         inside = present[text_of[owners], keys & ((1 << _BITS) - 1)]
         named, words = self._of_names(places, name_of, names)
@@ -124,7 +124,7 @@ class ConceptWords:
         numbers.update(zip(new, range(len(numbers), len(numbers) + len(new)), strict=True))
         found = np.array([numbers[word] for word in words], dtype=np.int64)
         places = first + np.cumsum(found < 0)
-        keys = different((places << _BITS | found)[found > 0])
+        keys = unique_values((places << _BITS | found)[found > 0])
         sizes = np.bincount((keys >> _BITS) - first, minlength=len(rows))
         self._keys = np.concatenate([self._keys, keys])
         self._starts = np.concatenate([self._starts, np.cumsum(sizes) + self._starts[-1]])

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from fascicle.errors import MissingExtraError, ModelError
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.vocabulary import Rewritten
+from fascicle.text.vocabulary import RewrittenTokenizer
 
 
 class Encoder(nn.Module):
@@ -113,8 +113,8 @@ def load_pretrained(name: str, *, revision: str = "", pooler: bool = False) -> P
     def layers(place: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {} if pooler else without_pooler(_kind(place, options))
 
-    network, missing, fast = fetched(name, AutoModel, what="encoder", revision=revision, more=layers)
-    tokenizer = reading_tokenizer(fast, name, what="encoder")
+    network, missing, fast = fetch_network(name, AutoModel, what="encoder", revision=revision, more=layers)
+    tokenizer = find_tokenizer(fast, name, what="encoder")
     network = network.float()
     pooling = _taken_pooler(network, missing) if pooler else None
     return Pretrained(
@@ -139,7 +139,7 @@ def save_pretrained(folder: Path, pretrained: Pretrained) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
-def fetched(
+def fetch_network(
     name: str, kind: Any, *, what: str, more: Callable[[str, Mapping[str, Any]], Mapping[str, Any]], revision: str = ""
 ) -> tuple[Any, Collection[str], Any]:
     """Loads a network by its Hugging Face name or from its folder, with the messages of transformers turned off.
@@ -187,7 +187,7 @@ def fetched(
         ) from None
 
 
-def reading_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
+def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
     """Returns the tokenizer of something that was loaded.
 
     Args:
@@ -299,7 +299,7 @@ def _place(name: str) -> str:
     return str(Path(spec.submodule_search_locations[0]) / folder)
 
 
-def take_vocabulary(network: nn.Module, vocabulary: Rewritten) -> None:
+def replace_embeddings(network: nn.Module, vocabulary: RewrittenTokenizer) -> None:
     """Replaces the embedding table of the pieces of a network.
 
     Args:

@@ -81,7 +81,7 @@ class FilterModel(Answering):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fresh:
+class UntrainedFilter:
     """Filter before training.
 
     Attributes:
@@ -97,9 +97,9 @@ class Fresh:
     notes: tuple[str, ...]
 
 
-def fresh_filter(
+def make_filter(
     pretrained: Pretrained, settings: FilterModelSettings, *, weights: tuple[float, float] | None = None
-) -> Fresh:
+) -> UntrainedFilter:
     """Adds the markers and the layers of a filter to an encoder; draws from torch's generator.
 
     Args:
@@ -133,7 +133,7 @@ def fresh_filter(
     else:
         model.pooler.load_state_dict(pretrained.pooler)
         note = f"the dense layer of the filter is that of {settings.encoder}"
-    return Fresh(model=model, tokenizer=tokenizer, marker_ids=(start, end), notes=(note,))
+    return UntrainedFilter(model=model, tokenizer=tokenizer, marker_ids=(start, end), notes=(note,))
 
 
 def save_filter(

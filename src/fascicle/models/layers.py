@@ -183,7 +183,7 @@ def with_size(encoder: Encoder, size: SizeSettings) -> Encoder:
     return Encoder(network, origin=f"{size.layers}x{size.hidden} like {encoder.origin}")
 
 
-def copied(encoder: Encoder) -> Encoder:
+def copy_encoder(encoder: Encoder) -> Encoder:
     """Returns a copy of an encoder with its own weights."""
     return Encoder(copy.deepcopy(encoder.network), origin=encoder.origin)
 

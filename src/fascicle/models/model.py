@@ -28,7 +28,7 @@ from fascicle.models.heads.contract import Basis, Head
 from fascicle.models.heads.spans import BiaffineSpans, LinearSpans
 from fascicle.models.heads.tagger import CrfTagger, MultiLabelTagger, SoftmaxTagger
 from fascicle.models.nn.pooling import InputVectors
-from fascicle.runtime.inputs import columns_of
+from fascicle.runtime.inputs import feature_columns
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, write_manifest
 from fascicle.settings.heads import (
     BiaffineSettings,
@@ -41,7 +41,7 @@ from fascicle.settings.heads import (
 )
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.windows import Batch, of_level
+from fascicle.text.windows import Batch, at_level
 
 FAMILIES: Final[Mapping[type[HeadSettings], Callable[..., Head]]] = MappingProxyType(
     {
@@ -142,7 +142,7 @@ class NerModel(Answering):
         """
         shift = self.guidelines(batch["guideline"]) if self.guidelines is not None and "guideline" in batch else None
         states = self.encoder(batch["input_ids"], batch["attention_mask"], shift)
-        return {name: self.head(name).scores(states, of_level(batch, self.head(name).level)) for name in self.weights}
+        return {name: self.head(name).scores(states, at_level(batch, self.head(name).level)) for name in self.weights}
 
     def answers(self, batch: Mapping[str, Tensor], name: str = "") -> dict[str, Tensor]:
         """Returns the score tables of one head alone, by default the answering one, for a batch in its units."""
@@ -161,7 +161,7 @@ class NerModel(Answering):
 
 
 WEIGHTS = "model.safetensors"
-ENCODER = "encoder.json"
+_ENCODER = "encoder.json"
 TOKENIZER = "tokenizer.json"
 
 
@@ -210,16 +210,16 @@ def build_model(
     heads = {}
     for name, settings in manifest.heads.items():
         torch.set_rng_state(before)
-        heads[name] = make_head(settings, basis_of(name, manifest, encoder, tokenizer))
+        heads[name] = make_head(settings, head_basis(name, manifest, encoder, tokenizer))
         after = torch.get_rng_state() if name == leading else after
         if facts := manifest.inputs:
-            blocks = columns_of(facts).blocks
+            blocks = feature_columns(facts).blocks
             heads[name].units.vectors = InputVectors(blocks, encoder.width, dropout=facts.dropout, rate=facts.rate)
     torch.set_rng_state(after)
     return NerModel(encoder, heads, answer=manifest.decision.answer, weights=weights)
 
 
-def basis_of(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTokenizer) -> Basis:
+def head_basis(name: str, manifest: Manifest, encoder: Encoder, tokenizer: PieceTokenizer) -> Basis:
     """Returns the basis on which one head of a model is built."""
     return Basis(
         types=manifest.types,
@@ -274,7 +274,7 @@ def load_model(folder: Path, manifest: Manifest) -> NerModel:
 def write_network(folder: Path, tensors: Mapping[str, Tensor], encoder: Encoder, tokenizer: PieceTokenizer) -> None:
     """Writes the tensors of a network, its encoder and its tokenizer."""
     save_file({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}, folder / WEIGHTS)
-    (folder / ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
+    (folder / _ENCODER).write_text(encoder.config.to_json_string(), encoding="utf-8")
     (folder / TOKENIZER).write_text(tokenizer.content, encoding="utf-8")
 
 
@@ -292,7 +292,7 @@ def read_network(folder: Path, *, origin: str, what: str) -> tuple[Encoder, dict
     from transformers import AutoConfig, AutoModel
 
     try:
-        values = json.loads((folder / ENCODER).read_text(encoding="utf-8"))
+        values = json.loads((folder / _ENCODER).read_text(encoding="utf-8"))
         config = AutoConfig.for_model(values.pop("model_type"), **values)
         tensors = load_file(folder / WEIGHTS)
         network = AutoModel.from_config(config, **without_pooler(config.model_type))
@@ -321,7 +321,7 @@ def with_types(model: NerModel, manifest: Manifest, *, types: TypeDescriptions, 
     head, settings = model.head(name), manifest.heads[name]
     read = {name: types} if settings.needs.types else {}
     changed = msgspec.structs.replace(manifest, types=types.names, heads={name: settings}, descriptions=read)
-    head.look_for(basis_of(name, changed, model.encoder, tokenizer))
+    head.look_for(head_basis(name, changed, model.encoder, tokenizer))
     return changed
 
 
@@ -355,7 +355,7 @@ def check_tensors(
             )
 
 
-def device_named(name: str | None) -> torch.device:
+def find_device(name: str | None) -> torch.device:
     """Returns the device of torch with a given name.
 
     Args:

@@ -18,10 +18,10 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Span
 from fascicle.core.tags import decode_tags, is_tag, split_tag
 from fascicle.errors import ModelError, UsageError
-from fascicle.models.encoder import Encoder, fetched, reading_tokenizer
+from fascicle.models.encoder import Encoder, fetch_network, find_tokenizer
 from fascicle.runtime.decoding.chains import geometric_mean
-from fascicle.runtime.decoding.decoders import Found, Tables
-from fascicle.runtime.decoding.kinds import Kind, Kinds
+from fascicle.runtime.decoding.decoders import SpansAndScores, Tables
+from fascicle.runtime.decoding.kinds import HeadKind, HeadKinds
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.heads import Level, SoftmaxSettings
@@ -59,7 +59,7 @@ def tags_of_labels(labels: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{bare}{label}" if label in named else _OUTSIDE for label in labels)
 
 
-def types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
+def _types_of_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Returns the types of tags, each once, in their order."""
     return tuple(dict.fromkeys(kind for _, kind in map(split_tag, tags) if kind))
 
@@ -77,7 +77,7 @@ class LabelDecoder:
             tags: of the labels, in the order of their numbers.
         """
         self._tags = tags
-        self._kinds = {kind: at for at, kind in enumerate(types_of_tags(tags))}
+        self._kinds = {kind: at for at, kind in enumerate(_types_of_tags(tags))}
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Floats32]:
         """Returns the logits of each window's units, ``[units, labels]``."""
@@ -86,11 +86,11 @@ class LabelDecoder:
             raise ModelError("the network gives no scores for the labels of its config.json; fetch the folder again")
         return [emissions[row, :count].copy() for row, count in enumerate(counts.tolist())]
 
-    def decide(self, taken: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+    def decide(self, taken: Sequence[Sequence[Floats32]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
         """Reads the labels of each segment as one sequence."""
         return [self._decided(rows, cut) for rows, cut in zip(taken, windows, strict=True)]
 
-    def _decided(self, rows: Sequence[Floats32], cut: Sequence[Window]) -> Found:
+    def _decided(self, rows: Sequence[Floats32], cut: Sequence[Window]) -> SpansAndScores:
         joined = stitch(rows, cut, units=max((w.segment[1] for w in cut), default=0))
         chosen = joined.argmax(axis=1) if len(joined) else np.zeros(0, np.int64)
         found = [
@@ -123,12 +123,12 @@ def load_token_classifier(name: str, *, device: str | torch.device = "cpu") -> M
     """
     from transformers import AutoModelForTokenClassification
 
-    network, missing, fast = fetched(
+    network, missing, fast = fetch_network(
         name, AutoModelForTokenClassification, what=_WHAT, more=lambda place, options: {"use_safetensors": True}
     )
     if missing:
         raise ModelError(f"the {_WHAT} {name!r} lacks the weights {min(missing)}; give a checkpoint that was trained")
-    tokenizer = reading_tokenizer(fast, name, what=_WHAT)
+    tokenizer = find_tokenizer(fast, name, what=_WHAT)
     if tokenizer.size > (known := network.get_input_embeddings().num_embeddings):
         raise ModelError(
             f"the tokenizer of the {_WHAT} {name!r} has {tokenizer.size:,} pieces, and its network {known:,}; "
@@ -151,7 +151,7 @@ def _manifest(
         name=name.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or _WHAT,
         fascicle=VERSION,
         runtime="torch",
-        types=types_of_tags(tags),
+        types=_types_of_tags(tags),
         heads={_HEAD: head},
         reading=ReadingSettings(unit="packed", max_length=longest, overlap=longest // 4),
         tokenizer=tokenizer.facts,
@@ -169,7 +169,7 @@ def _hash(network: nn.Module) -> str:
     return found.hexdigest()
 
 
-def _kinds(tags: Sequence[str]) -> Kinds:
+def _kinds(tags: Sequence[str]) -> HeadKinds:
     def prober(head: SoftmaxSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> Any:
         raise UsageError("a checkpoint of another tool does not tell the probabilities of given spans; train a model")
 
@@ -177,7 +177,7 @@ def _kinds(tags: Sequence[str]) -> Kinds:
         return LabelDecoder(tags)
 
     limits = Limits(continues=True)
-    return {SoftmaxSettings: Kind(limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path")}
+    return {SoftmaxSettings: HeadKind(limits=lambda _: limits, decoder=decoder, prober=prober, definition="tag-path")}
 
 
 @dataclass(frozen=True, kw_only=True)

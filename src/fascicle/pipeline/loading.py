@@ -14,11 +14,11 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.linking.opening import Linking, find
-from fascicle.loading import given_out, load, load_filter, load_typer, load_whole, own_names
+from fascicle.loading import filter_output, load, load_all_types, load_filter, load_typer, open_own_names
 from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
-from fascicle.runtime.places import is_shipped, packs_of
+from fascicle.runtime.places import is_shipped, pack_folders
 from fascicle.settings import steps as kinds
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
 from fascicle.settings.inputs import Case, RecognitionSettings
@@ -38,10 +38,10 @@ def open_pipeline(path: str | os.PathLike[str]) -> Pipeline:
         RecipeError: the file is wrong, steps do not fit together, a rule fails its test, or an answer is not found.
         FascicleError: a part of it cannot be opened.
     """
-    return opened(read_pipeline(path))
+    return open_settings(read_pipeline(path))
 
 
-def opened(settings: PipelineSettings) -> Pipeline:
+def open_settings(settings: PipelineSettings) -> Pipeline:
     """Opens the pipeline of settings; see `open_pipeline`."""
     made: list[Any] = []
     try:
@@ -269,10 +269,12 @@ class PipelineOpener:
         """
         if self.is_pipeline:
             return open_pipeline(self.given)
-        bare = self.link is None and packs_of((self.given,))
+        bare = self.link is None and pack_folders((self.given,))
         recognition = RecognitionSettings(links=False) if bare else None
-        names = own_names(self.also, case=self.case, links=self.link is not None)
-        model = given_out(load_whole(self.given, threads=1, recognition=recognition, case=self.case), also=names)
+        names = open_own_names(self.also, case=self.case, links=self.link is not None)
+        model = filter_output(
+            load_all_types(self.given, threads=1, recognition=recognition, case=self.case), also=names
+        )
         gives = steps.LINKED if "links" in model.gives else steps.MENTIONS
         step = steps.Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
         finder, linker = AbbreviationFinder(), self._linker(model)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from fascicle.core.contracts import PARTS, Predictor, Step
-from fascicle.core.document import Document, Given, Patch
-from fascicle.core.stream import documents_of
-from fascicle.core.wording import counted
+from fascicle.core.document import Document, Patch, TextInput
+from fascicle.core.stream import to_documents
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, PluginError, RecipeError
-from fascicle.pipeline.runner import Result, Watch, batches, run_batch, unwatched
+from fascicle.pipeline.runner import Result, Watch, batches, ignore_progress, run_batch
 from fascicle.pipeline.steps import LINKED, Recognise
-from fascicle.settings.pipeline import Answer, Limits, refuse_twice
+from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
 from fascicle.text.segment import segmenter
 
-CUT: Final = "cut"
+_CUT: Final = "cut"
 _CUTS: Final = frozenset({"sentences", "words"})
 
 
@@ -26,7 +26,7 @@ class _Cut:
 
     gives: frozenset[str]
     segmenter: str
-    name: str = CUT
+    name: str = _CUT
     needs: frozenset[str] = frozenset()
     drops: frozenset[str] = frozenset()
 
@@ -64,7 +64,7 @@ class ConsecutiveFailures:
         self.count = self.count + 1 if result.failure else 0
         if result.failure and self.count >= self.most:
             raise PluginError(
-                f"the step {result.failure.step!r} failed at {counted(self.count, 'document')} in a row, last "
+                f"the step {result.failure.step!r} failed at {plural(self.count, 'document')} in a row, last "
                 f"with {result.failure.error}: {result.failure.message}; correct the step, or raise "
                 "limits.failures",
                 key=result.failure.step,
@@ -100,7 +100,7 @@ class Pipeline:
         steps: tuple[Step, ...] = tuple(map(_as_step, self.steps))
         if not steps:
             raise RecipeError("a pipeline needs at least one step; give a model, a dictionary or another one")
-        refuse_twice((CUT, *(step.name for step in steps)), origin=self.name)
+        refuse_duplicate_steps((_CUT, *(step.name for step in steps)), origin=self.name)
         for step in steps:
             own = getattr(getattr(step, "predictor", None), "segmenter", self.segmenter)
             if own != self.segmenter:
@@ -141,7 +141,7 @@ class Pipeline:
         documents: Iterable[Document],
         *,
         alone: Container[int] = (),
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
         in_a_row: ConsecutiveFailures | None = None,
     ) -> Iterator[Result]:
         """Yields the result of each document, in order, in bounded memory.
@@ -162,7 +162,7 @@ class Pipeline:
                 yield result
 
     def of_batch(
-        self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = unwatched
+        self, documents: Sequence[Document], *, without: Container[str] = (), watch: Watch = ignore_progress
     ) -> list[Result]:
         """Returns the results of documents that go through each step together; see `results`.
 
@@ -175,7 +175,7 @@ class Pipeline:
         return [self._without_cut(result) for result in run_batch(steps, documents, watch=watch)]
 
     def stream(
-        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None
+        self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None
     ) -> Iterator[Document]:
         """Annotates any number of documents in bounded memory, in order.
 
@@ -188,11 +188,11 @@ class Pipeline:
             InputError: see ``aside``.
             PluginError: see `results`.
         """
-        for result in self.results(documents_of(documents, aside=aside)):
+        for result in self.results(to_documents(documents, aside=aside)):
             if result.document is not None:
                 yield result.document
             else:
-                error = unanswered(result)
+                error = result_error(result)
                 if aside is None:
                     raise error
                 aside(error)
@@ -206,7 +206,7 @@ class Pipeline:
         for number, answer in enumerate(answers, start=1):
             (result,) = self.results([Document(id=f"answer-{number}", text=answer.text)])
             if result.document is None:
-                raise RecipeError(f"answers[{number}]: {unanswered(result)}", at=self.name, key="answers")
+                raise RecipeError(f"answers[{number}]: {result_error(result)}", at=self.name, key="answers")
             found = {f"{one.text}/{one.type}" for one in result.document}
             if missing := [one for one in answer.find if one not in found]:
                 shown = ", ".join(sorted(found)) or "nothing"
@@ -225,7 +225,7 @@ class Pipeline:
         return result._replace(document=result.document.having(**changes)) if changes else result
 
 
-def unanswered(result: Result) -> InputError:
+def result_error(result: Result) -> InputError:
     """Returns the failure of a result as one sentence that names the document."""
     failure = result.failure
     assert failure is not None

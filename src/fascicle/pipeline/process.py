@@ -32,13 +32,13 @@ from fascicle import plugins
 from fascicle.core import codec
 from fascicle.core.contracts import PARTS
 from fascicle.core.document import Document, Patch
-from fascicle.core.wording import shortened
+from fascicle.core.wording import shorten
 from fascicle.errors import FascicleError, PluginError, RecipeError
 from fascicle.pipeline.workers import limit_memory
-from fascicle.settings.recipes.strict import converted
+from fascicle.settings.recipes.strict import convert_values
 from fascicle.settings.steps import PluginStep as PluginSettings
 
-SCHEMA: Final = 1
+_SCHEMA: Final = 1
 _READ: Final = 1 << 16
 _KILLED: Final = (128 + 9, 128 + 15)  # exit codes by which a shell reports SIGKILL and SIGTERM
 _STARTS: Final = 5  # tries to start a program that is killed during its start
@@ -108,7 +108,7 @@ class ProcessStep:
         except (ProcessError, OSError, ValueError) as error:  # the last for a NUL character
             self.close()
             raise PluginError(
-                f"the step {name!r} cannot be started with {shown or repr(shortened(' '.join(command)))}: {error}",
+                f"the step {name!r} cannot be started with {shown or repr(shorten(' '.join(command)))}: {error}",
                 key=name,
             ) from None
         if unknown := (hello.needs | hello.gives) - set(PARTS):
@@ -177,8 +177,8 @@ class ProcessStep:
         assert self._program.stdin is not None
         os.set_blocking(self._program.stdin.fileno(), False)
         hello: _Hello = _decoded(self._exchange(b""), _Hello)
-        if hello.fascicle_step != SCHEMA:
-            raise ProcessError(f"it speaks version {hello.fascicle_step} of the protocol, and this release {SCHEMA}")
+        if hello.fascicle_step != _SCHEMA:
+            raise ProcessError(f"it speaks version {hello.fascicle_step} of the protocol, and this release {_SCHEMA}")
         return hello
 
     def _speaks(self) -> bool:
@@ -254,7 +254,7 @@ def _decoded(line: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        shown = shortened(line[:200].decode(errors="replace"))
+        shown = shorten(line[:200].decode(errors="replace"))
         raise ProcessError(f"it answered {shown!r}, which is not what the protocol says: {error}") from None
 
 
@@ -291,7 +291,7 @@ class PluggedStep:
             MissingExtraError: it needs a package that is not installed.
             PluginError: it cannot be loaded.
         """
-        found = plugins.load("steps", self.plugin, make=self._checked)
+        found = plugins.load_plugin("steps", self.plugin, make=self._checked)
         if not (getattr(found, "apart", False) if settings.apart is UNSET else settings.apart):
             return found if not isinstance(found, type) else self.made()
         order = msgspec.json.encode(vars(self)).decode()
@@ -302,7 +302,7 @@ class PluggedStep:
 
     def made(self) -> Any:
         """Returns the step in this process; for the errors see `opened`."""
-        found = plugins.load("steps", self.plugin, make=self._checked)
+        found = plugins.load_plugin("steps", self.plugin, make=self._checked)
         if not isinstance(found, type):
             return found
         return found(self._settings(found), name=self.name or self.plugin, folder=self.folder)
@@ -320,7 +320,7 @@ class PluggedStep:
         return found() if isinstance(found, type) else found
 
     def _settings(self, found: Any) -> Any:
-        return converted(self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}")
+        return convert_values(self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}")
 
 
 def serve(order: str) -> int:
@@ -339,7 +339,7 @@ def serve(order: str) -> int:
         sys.stderr.write(str(error))
         return 2
     parts = {part: sorted(getattr(step, part)) for part in ("needs", "gives", "drops")}
-    hello = {"fascicle_step": SCHEMA, "name": step.name, "fingerprint": step.fingerprint, **parts}
+    hello = {"fascicle_step": _SCHEMA, "name": step.name, "fingerprint": step.fingerprint, **parts}
     _write(answers, msgspec.json.encode(hello | {"types": list(getattr(step, "types", ()))}))
     for line in sys.stdin.buffer:
         _write(answers, _answer(step, line))

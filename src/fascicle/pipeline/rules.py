@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.arguments import at_most
+from fascicle.core.arguments import time_limit
 from fascicle.core.document import Document, Mention, Patch, Section, unique
 from fascicle.core.mention import Span
 from fascicle.core.patches import apply
@@ -151,7 +151,9 @@ class Rules:
 
     def _in_time(self, document: Document) -> Patch:
         said = "a pattern of its rules finds no end; write it without a repetition inside of another"
-        with at_most(_SECONDS + len(document.text) * _A_CHARACTER, RecipeError(f"{self.name}: {said}", key=self.name)):
+        with time_limit(
+            _SECONDS + len(document.text) * _A_CHARACTER, RecipeError(f"{self.name}: {said}", key=self.name)
+        ):
             return self._patch(document)
 
     def _patch(self, document: Document) -> Patch:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Patch
 from fascicle.core.patches import apply
-from fascicle.core.stream import answered
-from fascicle.core.wording import counted
+from fascicle.core.stream import answer_each
+from fascicle.core.wording import plural
 
 _DOCUMENTS: Final = 64  # most documents in a batch, for a killed worker loses the batch
 
@@ -61,7 +61,7 @@ class StepError(Exception):
     """Error that a step raised. It is no error of the run, whatever its class."""
 
 
-def unwatched(step: str, documents: Sequence[Document]) -> None:
+def ignore_progress(step: str, documents: Sequence[Document]) -> None:
     """Does nothing: the default for a caller that does not follow the progress."""
 
 
@@ -88,7 +88,7 @@ def batches(documents: Iterable[Document], *, characters: int, alone: Container[
         yield batch
 
 
-def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = unwatched) -> list[Result]:
+def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Watch = ignore_progress) -> list[Result]:
     """Runs a batch through all steps.
 
     If a step raises an error, the batch is halved until the document that causes it is alone; this document fails.
@@ -107,7 +107,7 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
         places = [at for at, result in enumerate(results) if result.document is not None]
         now = [result.document for result in results if result.document is not None]
         begun = time.perf_counter()
-        said = list(answered(_guarded(step, watch), now)) if now else []
+        said = list(answer_each(_guarded(step, watch), now)) if now else []
         taken = time.perf_counter() - begun
         total = sum(len(document.text) + 1 for document in now)
         for at, (document, answer) in zip(places, said, strict=True):
@@ -130,7 +130,7 @@ def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Do
             raise StepError from error
         if more or len(found) != len(documents):
             given = "more" if more else f"{len(found):,}"
-            count = counted(len(documents), "document")
+            count = plural(len(documents), "document")
             raise StepError from ValueError(f"the step gave {given} patches for {count}; it must give one for each")
         return found
 

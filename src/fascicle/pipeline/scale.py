@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import MissingExtraError, UsageError
 from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.run import StartPool
@@ -39,7 +39,7 @@ _ADDRESS: Final = re.compile(r"auto|local|[\w.\-]+:\d+|\[[0-9a-fA-F:]+\]:\d+")
 _ANSWERS: Final[msgspec.json.Decoder[Finished | Failed]] = msgspec.json.Decoder(Finished | Failed)
 
 
-class ClusterWorker:
+class _ClusterWorker:
     """Processes shards by a worker of its own, under the same limits as on one machine.
 
     A document that kills the worker does not kill the station, which knows the current documents of the worker. So
@@ -191,7 +191,7 @@ class Cluster:
 
     def _fill(self, left: int) -> None:
         """Requests missing stations."""
-        kind = self._ray.remote(ClusterWorker).options(
+        kind = self._ray.remote(_ClusterWorker).options(
             num_cpus=1, memory=self._limits.memory << 20, max_restarts=0, max_task_retries=0
         )
         while len(self._stations) < min(self._count, left):
@@ -253,7 +253,7 @@ class Cluster:
             free = self._ray.cluster_resources()
             raise WorkersError(
                 f"no machine of the cluster had a place for a worker within {self._limits.start:,.0f} s; it has "
-                f"{counted(int(free.get('CPU', 0)), 'CPU')} and {int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
+                f"{plural(int(free.get('CPU', 0)), 'CPU')} and {int(free.get('memory', 0)) >> 20:,} MiB, and a worker "
                 f"needs 1 CPU and limits.memory = {self._limits.memory:,} MiB"
             )
 

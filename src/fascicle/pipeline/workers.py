@@ -370,7 +370,7 @@ class Process(Generic[M]):
         return self._reason
 
 
-def with_news(processes: Iterable[Process[Any]], *, seconds: float | None = _TICK) -> list[Process[Any]]:
+def wait_for_messages(processes: Iterable[Process[Any]], *, seconds: float | None = _TICK) -> list[Process[Any]]:
     """Returns the processes that sent a message or have ended; waits until there are some.
 
     Args:

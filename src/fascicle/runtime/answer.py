@@ -14,50 +14,50 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import Document, Event, Mention, Patch, canonical
-from fascicle.core.effects import event_of
+from fascicle.core.document import Document, Event, Mention, Patch, in_order
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted, has_letters
+from fascicle.core.wording import has_letters, plural
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.deciding import (
     STOP,
-    Knows,
+    FindTypes,
     all_decided,
-    cells_of,
-    is_all_of,
-    knows_nothing,
+    covers_text,
+    find_no_types,
     may_be_name,
     may_be_read_again,
+    short_cells,
 )
-from fascicle.runtime.decoding.decoders import Found
-from fascicle.runtime.decoding.selection import calibrated, rounded, thresholds
-from fascicle.runtime.decoding.tagger import parted
+from fascicle.runtime.decoding.decoders import SpansAndScores
+from fascicle.runtime.decoding.selection import calibrate_scores, round_scores, type_thresholds
+from fascicle.runtime.decoding.tagger import split_spans
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision, NameDecision
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.settings.folders.vocabularies import find_pack, shipped_packs
 from fascicle.settings.recipes.ensemble import EnsembleManifest
-from fascicle.terms.abbreviations.resolving import resolved
+from fascicle.terms.abbreviations.resolving import apply_rules
 from fascicle.text.annotator import Annotator
 from fascicle.text.pieces import Pieces
 from fascicle.text.segment import segmenter
-from fascicle.text.targets import begun_by
-from fascicle.text.windows import cut_short
+from fascicle.text.targets import begins_with
+from fascicle.text.windows import truncated_units
 
 if TYPE_CHECKING:
     from fascicle.terms.recognising import PackRecogniser
 
 
 _WIDER: Final = MappingProxyType({"GeneFamily": "Gene"})  # for models that do not distinguish families from genes
-Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
+_Predicts = Callable[[Sequence[Document]], Sequence[Patch]]
 
 
-def with_names(
+def add_whole_text_names(
     documents: Sequence[Document],
     patches: Sequence[Patch],
     *,
     rules: NameDecision,
     pack: str,
-    again: Predicts,
+    again: _Predicts,
     types: Collection[str],
     source: str,
 ) -> list[Patch]:
@@ -78,7 +78,7 @@ def with_names(
         for at, (one, patch) in enumerate(zip(documents, patches, strict=True))
         if may_be_name(one.text, rules)
         and may_be_read_again(one.text)
-        and not any(mention.type in types and is_all_of(one.text, mention) for mention in patch.add)
+        and not any(mention.type in types and covers_text(one.text, mention) for mention in patch.add)
     ]
     if not open_ones:
         return found
@@ -102,12 +102,12 @@ def with_names(
 
 def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Mentions that are all of a text, which may have been read with more behind it."""
-    return tuple(one for one in mentions if one.end <= len(text) and is_all_of(text, one))
+    return tuple(one for one in mentions if one.end <= len(text) and covers_text(text, one))
 
 
-def knows(rules: DocumentDecision) -> Knows:
+def known_names(rules: DocumentDecision) -> FindTypes:
     """Returns a function from names to the type of each unambiguous one in the pack; its first call opens the pack."""
-    return (lambda names: _known(rules.pack)(names)) if rules.pack else knows_nothing
+    return (lambda names: _known(rules.pack)(names)) if rules.pack else find_no_types
 
 
 def check_pack(rules: DocumentDecision, *, model: str) -> None:
@@ -132,15 +132,15 @@ def _recogniser(name: str) -> PackRecogniser:
 
 
 @cache
-def _known(name: str) -> Knows:
+def _known(name: str) -> FindTypes:
     from fascicle.terms.finding import KnownNames
     from fascicle.terms.pack.pack import Pack
 
     return KnownNames(Pack.open(find_pack(name)))
 
 
-def with_cells(
-    documents: Sequence[Document], patches: Sequence[Patch], *, rules: NameDecision, predict: Predicts
+def answer_cells(
+    documents: Sequence[Document], patches: Sequence[Patch], *, rules: NameDecision, predict: _Predicts
 ) -> list[Patch]:
     """Answers in which the mentions of short cells are those of the cells alone.
 
@@ -151,7 +151,7 @@ def with_cells(
         predict: answers for texts.
     """
     found = list(patches)
-    cells = {at: spans for at, one in enumerate(documents) if (spans := cells_of(one, rules))}
+    cells = {at: spans for at, one in enumerate(documents) if (spans := short_cells(one, rules))}
     texts = list(dict.fromkeys(documents[at].text[slice(*span)] for at, spans in cells.items() for span in spans))
     if not texts:
         return found
@@ -160,7 +160,7 @@ def with_cells(
         text = documents[at].text
         inside = [_moved(one, start) for start, end in spans for one in said[text[start:end]].add]
         outside = [one for one in found[at].add if not _touches(one, spans)]
-        found[at] = msgspec.structs.replace(found[at], add=canonical([*outside, *inside]))
+        found[at] = msgspec.structs.replace(found[at], add=in_order([*outside, *inside]))
     return found
 
 
@@ -175,7 +175,7 @@ def _touches(mention: Mention, cells: Sequence[Span]) -> bool:
     return before >= 0 and cells[before][1] > mention.start
 
 
-class Unseen:
+class UnseenStretches:
     """Collects stretches of one text, part by part."""
 
     def __init__(self, document: Document, *, capacity: int, unknown: int | None) -> None:
@@ -201,7 +201,7 @@ class Unseen:
             pieces: of the part, with ranges in the text.
             part: its range; parts come in order and leave nothing out.
         """
-        cut = pieces.units[cut_short(pieces, capacity=self._capacity)]
+        cut = pieces.units[truncated_units(pieces, capacity=self._capacity)]
         self._long += [(int(a), int(b)) for a, b in cut]
         self._strange += [span for span in _unknown_words(pieces, self._unknown) if self._has_letters(span)]
         for start, end in _gaps(pieces, part):
@@ -228,9 +228,9 @@ class Unseen:
             ("unread-text", self._unread, "outside the words that the tokenizer reads"),
         )
         return tuple(
-            event_of(code, step="read", message=f"{many} {what}", span=spans[0])
+            make_event(code, step="read", message=f"{many} {what}", span=spans[0])
             for code, spans, what in said
-            for many in [counted(len(spans), "stretch of text", "stretches of text")]
+            for many in [plural(len(spans), "stretch of text", "stretches of text")]
             if spans
         )
 
@@ -243,10 +243,10 @@ class Unseen:
         return has_letters(self._text[slice(*span)])
 
 
-class Answer:
+class AnswerBuilder:
     """Builder of the answer for one document, part by part."""
 
-    def __init__(self, manifest: Manifest, unseen: Unseen, *, breakers: str = "") -> None:
+    def __init__(self, manifest: Manifest, unseen: UnseenStretches, *, breakers: str = "") -> None:
         """Starts with nothing.
 
         Args:
@@ -260,7 +260,7 @@ class Answer:
         self._mentions: list[Mention] = []
         self._below = 0
 
-    def take(self, pieces: Pieces, part: Span, found: Found) -> None:
+    def take(self, pieces: Pieces, part: Span, found: SpansAndScores) -> None:
         """Takes the next part.
 
         Args:
@@ -269,7 +269,9 @@ class Answer:
             found: spans in units of the part, and their scores.
         """
         self._unseen.take(pieces, part)
-        spans, raw = parted(*found, begun_by(pieces.text, pieces.units, self._breakers)) if self._breakers else found
+        spans, raw = (
+            split_spans(*found, begins_with(pieces.text, pieces.units, self._breakers)) if self._breakers else found
+        )
         scores, kept = self._calibrated(spans, raw)
         self._below += int((~kept).sum())
         self._mentions += self._made(pieces, spans[kept], scores[kept])
@@ -285,11 +287,11 @@ class Answer:
 
     def _calibrated(self, spans: Ints, raw: Floats) -> tuple[Floats, Bools]:
         """Returns the scores under the decision, and which of them reach the threshold of their type."""
-        scores, calibration = rounded(raw), self._manifest.decision.calibration
+        scores, calibration = round_scores(raw), self._manifest.decision.calibration
         if not calibration:
             return scores, np.ones(len(scores), dtype=bool)
-        scores = calibrated(scores, calibration)
-        return scores, scores >= thresholds(calibration, self._manifest.types)[spans[:, 2]]
+        scores = calibrate_scores(scores, calibration)
+        return scores, scores >= type_thresholds(calibration, self._manifest.types)[spans[:, 2]]
 
     def _made(self, pieces: Pieces, spans: Ints, scores: Floats) -> list[Mention]:
         starts = pieces.units[spans[:, 0], 0].tolist()
@@ -302,7 +304,7 @@ class Answer:
         ]
 
 
-class Ruled(Annotator):
+class RuledPredictor(Annotator):
     """Predictor that a manifest describes, and whose answers go through rules for abbreviations and for documents.
 
     Attributes:
@@ -349,11 +351,11 @@ class Ruled(Annotator):
         if abbreviations := rules.abbreviations:
             apart = self.apart
             found = [
-                resolved(one, patch, abbreviations, apart=apart) for one, patch in zip(documents, found, strict=True)
+                apply_rules(one, patch, abbreviations, apart=apart) for one, patch in zip(documents, found, strict=True)
             ]
         if decision := rules.document:
             sentences = segmenter(self.segmenter).sentences
-            found = all_decided(documents, found, decision, sentences=sentences, knows=knows(decision))
+            found = all_decided(documents, found, decision, sentences=sentences, knows=known_names(decision))
         return found
 
 

@@ -11,17 +11,17 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
-from fascicle.runtime.answer import Ruled
-from fascicle.runtime.wrapped import OwnNames, Wrapped
+from fascicle.runtime.answer import RuledPredictor
+from fascicle.runtime.wrapped import OwnNamesPredictor, WrappedPredictor
 from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged
 
-STEP = "choose"
+_STEP = "choose"
 
 
-def answering(
+def filter_answers(
     predictor: Annotator,
     *,
     also: Sequence[Annotator] = (),
@@ -34,23 +34,25 @@ def answering(
 
     Args:
         predictor: finds the mentions.
-        also: names that answer before it, see `OwnNames`; of several the first.
+        also: names that answer before it, see `OwnNamesPredictor`; of several the first.
         ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
-        threshold: see `Chosen`.
-        beside: see `Chosen`.
+        threshold: see `FilteredPredictor`.
+        beside: see `FilteredPredictor`.
 
     Raises:
-        UsageError: see `with_ends` and `Chosen`.
+        UsageError: see `with_ends` and `FilteredPredictor`.
     """
-    predictor = reduce(OwnNames, reversed(also), with_ends(predictor, ends))
+    predictor = reduce(OwnNamesPredictor, reversed(also), with_end_rule(predictor, ends))
     apart = frozenset(predictor.apart)
     if apart and not only and ends != "corpus":
         only = tuple(kind for kind in predictor.types if kind not in apart)
-    return Chosen(predictor, only=only, threshold=threshold, beside=beside) if only or threshold else predictor
+    return (
+        FilteredPredictor(predictor, only=only, threshold=threshold, beside=beside) if only or threshold else predictor
+    )
 
 
-def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
+def with_end_rule(predictor: Annotator, ends: Ends | None) -> Annotator:
     """Returns the same predictor with another rule for the ends of names.
 
     Args:
@@ -62,7 +64,7 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     """
     if ends is None:
         return predictor
-    if isinstance(predictor, Ruled) and (rules := predictor.rules.document):
+    if isinstance(predictor, RuledPredictor) and (rules := predictor.rules.document):
         return predictor.with_document(rules.with_ends(ends))
     raise UsageError(
         f"{predictor.name} has no decision for documents, so it has no choice {ends!r}; leave out ends, or give a "
@@ -70,7 +72,7 @@ def with_ends(predictor: Annotator, ends: Ends | None) -> Annotator:
     )
 
 
-class Chosen(Wrapped):
+class FilteredPredictor(WrappedPredictor):
     """A predictor that leaves out a part of what another one finds; an event counts what was left out."""
 
     def __init__(
@@ -142,7 +144,7 @@ class Chosen(Wrapped):
             "low-score": (len(typed) - len(kept), f"with a score below {self._told}"),
         }
         events = tuple(
-            Event(step=STEP, kind="note", code=code, message=f"left out: {counted(count, 'mention')} {what}")
+            Event(step=_STEP, kind="note", code=code, message=f"left out: {plural(count, 'mention')} {what}")
             for code, (count, what) in counts.items()
             if count
         )

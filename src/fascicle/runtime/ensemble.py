@@ -16,24 +16,24 @@ from typing import Any, Final, Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arguments import checked_documents
+from fascicle.core.arguments import validate_documents
 from fascicle.core.arrays import Floats
-from fascicle.core.document import Document, Event, Patch, canonical
+from fascicle.core.document import Document, Event, Patch, in_order
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.core.wording import counted
-from fascicle.runtime.answer import Ruled, check_pack
+from fascicle.core.wording import plural
+from fascicle.runtime.answer import RuledPredictor, check_pack
 from fascicle.runtime.combination.align import System, Votes, align
 from fascicle.runtime.combination.rules import Rule, RuleRequest, combine
 from fascicle.runtime.decoding.selection import select
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.ensemble import FILTER_FOLDER, EnsembleManifest
-from fascicle.text.annotator import Annotator, Tagged, TagSpace, without_b
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, bio_to_io
 
-STEP: Final = "ensemble"
+_STEP: Final = "ensemble"
 _DIGITS = 6
 
 
-def rule_of(manifest: EnsembleManifest) -> Rule:
+def _rule_of(manifest: EnsembleManifest) -> Rule:
     """Returns the rule that an ensemble was made with.
 
     Raises:
@@ -51,7 +51,7 @@ def rule_of(manifest: EnsembleManifest) -> Rule:
     return rule
 
 
-class EnsemblePredictor(Ruled):
+class EnsemblePredictor(RuledPredictor):
     """Members one after the other, then the rule; ``predict`` is pure."""
 
     def __init__(
@@ -69,12 +69,12 @@ class EnsemblePredictor(Ruled):
             judge: opens the filter, for the rule ``"meta"``.
 
         Raises:
-            UsageError: see ``rule_of``.
+            UsageError: see ``_rule_of``.
         """
         self.manifest: EnsembleManifest = manifest
         self._members = members
         self._judge = judge
-        self._rule = rule_of(manifest)
+        self._rule = _rule_of(manifest)
         if manifest.document:
             check_pack(manifest.document, model=manifest.name)
 
@@ -89,7 +89,7 @@ class EnsemblePredictor(Ruled):
         return self.manifest
 
     def ruled(self, **changes: Any) -> Self:
-        """See `Ruled`."""
+        """See `RuledPredictor`."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, **changes)
         return changed
@@ -103,7 +103,7 @@ class EnsemblePredictor(Ruled):
         Returns:
             One patch per document, in order; the documents stay as they are.
         """
-        documents = list(checked_documents(documents))
+        documents = list(validate_documents(documents))
         if not documents:
             return []
         # Only one member is in memory at a time.
@@ -126,7 +126,7 @@ class EnsemblePredictor(Ruled):
         Args:
             documents: sentences and words are taken from them where given.
         """
-        documents = list(checked_documents(documents))
+        documents = list(validate_documents(documents))
         if self._judge is not None or not documents:
             return super().tag(documents)
         said = [_Said.of(open_member(), documents) for open_member in self._members]
@@ -159,7 +159,7 @@ class EnsemblePredictor(Ruled):
             found = [tuple(msgspec.structs.replace(m, source=self.name) for m in patch.add) for patch in judged]
             events = [before + patch.events for before, patch in zip(events, judged, strict=True)]
             support = [{(m.type, m.spans): m.score or 0.0 for m in mentions} for mentions in found]
-        patches = [Patch(add=canonical(m), events=e) for m, e in zip(found, events, strict=True)]
+        patches = [Patch(add=in_order(m), events=e) for m, e in zip(found, events, strict=True)]
         if self.manifest.output == "flat":
             patches = [_flat(patch, of_one) for patch, of_one in zip(patches, support, strict=True)]
         return self._by_rules(documents, patches)
@@ -193,17 +193,17 @@ def _means(said: Sequence[_Said], weights: Sequence[float], *, types: Sequence[s
         columns = [scheme.width * types.index(kind) + at for kind in member.types for at in range(scheme.width)]
         total[columns] += weight
         for found, one in zip(sums, member.tagged, strict=True):
-            own = one.probabilities if member.space.scheme == scheme.name else without_b(one.probabilities)
+            own = one.probabilities if member.space.scheme == scheme.name else bio_to_io(one.probabilities)
             found[:, columns] += weight * own
     return [found / np.where(total > 0, total, 1.0) for found in sums]
 
 
-Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
+_Support = dict[tuple[str, tuple[tuple[int, int], ...]], float]
 
 
-def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
+def _support(votes: Votes, names: Sequence[str]) -> list[_Support]:
     """Returns the mean score over all members of every mention that any member predicted, by document."""
-    found: dict[str, Support] = {name: {} for name in names}
+    found: dict[str, _Support] = {name: {} for name in names}
     for row, document in enumerate(votes.document.tolist()):
         entries = votes.entries[votes.bounds[row] : votes.bounds[row + 1]]
         scores = [1.0 if entry.score is None else entry.score for entry in entries]
@@ -211,7 +211,7 @@ def _support(votes: Votes, names: Sequence[str]) -> list[Support]:
     return [found[name] for name in names]
 
 
-def _flat(patch: Patch, support: Support) -> Patch:
+def _flat(patch: Patch, support: _Support) -> Patch:
     """Selects mentions without overlaps; a discontinuous mention occupies all from its start to its end."""
     if not patch.add:
         return patch
@@ -222,7 +222,7 @@ def _flat(patch: Patch, support: Support) -> Patch:
     left_out = len(patch.add) - len(kept)
     if not left_out:
         return patch
-    message = f"left out of the flat output: {counted(left_out, 'mention')}, for overlapping others with more support"
-    event = Event(step=STEP, kind="note", code="overlap", message=message)
+    message = f"left out of the flat output: {plural(left_out, 'mention')}, for overlapping others with more support"
+    event = Event(step=_STEP, kind="note", code="overlap", message=message)
     add = tuple(mention for at, mention in enumerate(patch.add) if at in kept)
     return Patch(add=add, events=(*patch.events, event))

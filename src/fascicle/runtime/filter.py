@@ -12,16 +12,16 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats, Floats32
-from fascicle.core.document import Document, Event, Mention, Patch, canonical, unique
-from fascicle.core.effects import event_of
+from fascicle.core.document import Document, Event, Mention, Patch, in_order, unique
+from fascicle.core.effects import make_event
 from fascicle.core.session import length_sorted_batches
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.settings.recipes.filter import FilterManifest, ThresholdFacts
-from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates, pad_marked
+from fascicle.text.marked import Candidate, EncodedMention, InputForm, encode_candidates, make_candidates, pad_marked
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.windows import Batch
 
-STEP: Final = "filter"
+_STEP: Final = "filter"
 LOGITS: Final = "logits"
 _CORRECT: Final = 1  # index of the class
 _CHUNK = 4096  # candidates encoded together: enough to sort by length, little enough to stay flat
@@ -54,7 +54,7 @@ class MentionFilter:
         self._scorer = scorer
         self._max_tokens = max_tokens
         start, end = manifest.marker_ids
-        self._form = Form(start=start, end=end, max_length=manifest.reading.max_length)
+        self._form = InputForm(start=start, end=end, max_length=manifest.reading.max_length)
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ class MentionFilter:
                 if chance >= self.manifest.threshold.value
             ]
             cut = [mention for mention, (_, cut) in zip(mentions, judged, strict=True) if cut]
-            patches.append(Patch(add=canonical(kept), events=_events(cut)))
+            patches.append(Patch(add=in_order(kept), events=_events(cut)))
         return patches
 
     def chances(
@@ -112,17 +112,17 @@ class MentionFilter:
         waiting: list[Candidate] = []
         for document, mentions in zip(documents, found, strict=True):
             reading = self.manifest.reading
-            waiting += candidates_of(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
+            waiting += make_candidates(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
             while len(waiting) >= _CHUNK:
                 yield from self._judged(waiting[:_CHUNK])
                 waiting = waiting[_CHUNK:]
         yield from self._judged(waiting)
 
-    def encode(self, candidates: Sequence[Candidate]) -> list[Marked]:
+    def encode(self, candidates: Sequence[Candidate]) -> list[EncodedMention]:
         """Encodes candidates as input of the network."""
         return encode_candidates(candidates, self._tokenizer, form=self._form)
 
-    def probabilities(self, inputs: Sequence[Marked]) -> Floats:
+    def probabilities(self, inputs: Sequence[EncodedMention]) -> Floats:
         """Returns the probability of each input that its mention is right, to six digits, ``[n]``."""
         chances = np.zeros(len(inputs))
         for chosen in length_sorted_batches([len(one.ids) for one in inputs], max_tokens=self._max_tokens):
@@ -140,5 +140,5 @@ class MentionFilter:
 def _events(cut: Sequence[Mention]) -> tuple[Event, ...]:
     if not cut:
         return ()
-    message = f"{counted(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
-    return (event_of("long-mention", step=STEP, message=message, span=(cut[0].start, cut[0].end)),)
+    message = f"{plural(len(cut), 'mention')} longer than the filter reads, which saw the beginning and the end"
+    return (make_event("long-mention", step=_STEP, message=message, span=(cut[0].start, cut[0].end)),)

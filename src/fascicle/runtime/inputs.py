@@ -18,19 +18,19 @@ from fascicle.settings.folders.manifest import Manifest, TypesGraph
 from fascicle.settings.heads import BinderSettings
 from fascicle.settings.inputs import SHAPES, InputFacts
 from fascicle.settings.types import TypeDescriptions
-from fascicle.text.inputs import Columns
-from fascicle.text.marked import TypeReader, TypeTexts, type_texts
+from fascicle.text.inputs import FeatureColumns
+from fascicle.text.marked import TypeTexts, TypeTokenizer, tokenise_types
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import LooksUp, ReadsDocuments, read_documents
+from fascicle.text.reading import DocumentReader, FeatureReader, read_documents
 from fascicle.text.windows import TYPE_VECTORS
 
 
-def columns_of(facts: InputFacts) -> Columns:
+def feature_columns(facts: InputFacts) -> FeatureColumns:
     """Returns the columns of facts about a unit that a model reads."""
-    return Columns(types=facts.types, shapes=bool(facts.shapes))
+    return FeatureColumns(types=facts.types, shapes=bool(facts.shapes))
 
 
-def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
+def make_reader(folder: Path, manifest: Manifest) -> DocumentReader:
     """Returns the reader of documents for a model.
 
     Args:
@@ -51,11 +51,11 @@ def reader_of(folder: Path, manifest: Manifest) -> ReadsDocuments:
             code="version",
         )
     if not facts.dictionaries:
-        return LooksUp(None, columns_of(facts))
+        return FeatureReader(None, feature_columns(facts))
     # Most models have no dictionaries, and start without the modules that find names.
     from fascicle.terms.finding import open_finder
 
-    return LooksUp(open_finder(folder, manifest, facts), columns_of(facts))
+    return FeatureReader(open_finder(folder, manifest, facts), feature_columns(facts))
 
 
 _TOGETHER = 32  # types that are read at a time
@@ -112,8 +112,8 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
     head = cast("BinderSettings", manifest.answering)  # no other head has such a graph
     graph = manifest.types_graph
     assert isinstance(graph, TypesGraph)
-    reader = TypeReader(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
-    texts = type_texts(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)
+    reader = TypeTokenizer(tokenizer=tokenizer, longest=graph.longest, origin=manifest.encoder)
+    texts = tokenise_types(head, manifest.types, manifest.descriptions.get(manifest.decision.answer), reader=reader)
     parts = [session.run(_rows(texts, start))[TYPE_VECTORS] for start in range(0, len(texts.counts), _TOGETHER)]
     vectors: Floats32 = np.concatenate(parts, axis=1)
     return vectors

@@ -27,10 +27,10 @@ def open_export(folder: Path, manifest: Manifest, threads: int | None, *, device
         opening = pool.submit(open_graph, folder, threads, device=device)
         check_files(folder, manifest)
         tokenizer = read_tokenizer(folder, manifest.tokenizer)
-        from fascicle.runtime.inputs import reader_of
+        from fascicle.runtime.inputs import make_reader
         from fascicle.runtime.predictor import ModelPredictor
 
-        return ModelPredictor(manifest, tokenizer, opening.result(), read=reader_of(folder, manifest))
+        return ModelPredictor(manifest, tokenizer, opening.result(), read=make_reader(folder, manifest))
 
 
 def open_typed(
@@ -43,7 +43,7 @@ def open_typed(
     device: str | None = None,
 ) -> ModelPredictor:
     """Returns an export that reads about types, of its own or of a file."""
-    from fascicle.runtime.inputs import TypedScorer, reader_of, type_vectors, with_types
+    from fascicle.runtime.inputs import TypedScorer, make_reader, type_vectors, with_types
     from fascicle.runtime.predictor import ModelPredictor
 
     if types is not None:
@@ -53,7 +53,7 @@ def open_typed(
     except RecipeError as error:
         raise RecipeError(str(error), at=str(folder if types is None else types)) from None
     scorer = TypedScorer(scorer=open_graph(folder, threads, device=device), vectors=vectors)
-    return ModelPredictor(manifest, tokenizer, scorer, read=reader_of(folder, manifest))
+    return ModelPredictor(manifest, tokenizer, scorer, read=make_reader(folder, manifest))
 
 
 def read_tokenizer(folder: Path, facts: TokenizerFacts, *, name: str = MANIFEST) -> PieceTokenizer:

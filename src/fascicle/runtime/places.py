@@ -18,7 +18,7 @@ def shipped_models() -> tuple[str, ...]:
     return tuple(sorted(p.parent.name for p in assets().glob("*/model.json")))
 
 
-def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+def pack_folders(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Returns the folders of the term packs that `load` opens; none for another model.
 
     Raises:
@@ -39,7 +39,7 @@ def packs_of(model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 def is_plugin(model: str | os.PathLike[str]) -> bool:
     """True if `load` takes a predictor of another package: the name of a plug-in, no shipped model and no path."""
     there = _versions_of(model) or Path(model).expanduser().exists()
-    return not there and str(model) in plugins.names("predictors")
+    return not there and str(model) in plugins.plugin_names("predictors")
 
 
 def is_shipped(name: str | os.PathLike[str]) -> bool:
@@ -72,10 +72,10 @@ def find_model(model: str | os.PathLike[str]) -> Path:
             f"{path} is a file; give the model folder that it belongs to, or a dictionary that is called .tsv or .txt",
             file=str(path),
         )
-    if str(model) in plugins.names(plugins.MODELS):
+    if str(model) in plugins.plugin_names(plugins.MODELS):
         return model_folder(plugins.model_folder(str(model)))
     names = shipped_models()
-    others = (*plugins.names(plugins.MODELS), *plugins.names("predictors"))
+    others = (*plugins.plugin_names(plugins.MODELS), *plugins.plugin_names("predictors"))
     known = [*names, *(n.partition("@")[0] for n in names), *others]
     near = difflib.get_close_matches(str(model), known, n=1)
     shipped = f"shipped are {', '.join(names)}; or " if names else ""
@@ -83,7 +83,7 @@ def find_model(model: str | os.PathLike[str]) -> Path:
     raise ModelError(f"there is no model {str(model)!r}; {advice}", key=str(model), code="not-found")
 
 
-def as_path(folder: str | os.PathLike[str]) -> str:
+def path_to_load(folder: str | os.PathLike[str]) -> str:
     """Returns the path that opens the model in a folder: ``./NAME`` where NAME alone is a shipped model."""
     name = os.fspath(folder)
     return f"{os.curdir}{os.sep}{name}" if _versions_of(name) else name

@@ -14,27 +14,34 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arguments import checked_documents
+from fascicle.core.arguments import validate_documents
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import GOLD, Document, Mention, Patch
-from fascicle.core.session import scored_batches
+from fascicle.core.session import score_batches
 from fascicle.core.stream import chunks
-from fascicle.runtime.answer import Answer, Ruled, Unseen, check_pack, with_cells, with_names
-from fascicle.runtime.decoding.decoders import Found, Tables
+from fascicle.runtime.answer import (
+    AnswerBuilder,
+    RuledPredictor,
+    UnseenStretches,
+    add_whole_text_names,
+    answer_cells,
+    check_pack,
+)
+from fascicle.runtime.decoding.decoders import SpansAndScores, Tables
 from fascicle.runtime.decoding.kinds import (
     KINDS,
     GoldDistribution,
-    Kinds,
-    decoder_of,
-    kind_of,
-    prober_of,
-    tagger_of,
+    HeadKinds,
+    find_kind,
+    make_decoder,
+    make_prober,
+    make_tagger,
 )
 from fascicle.settings.folders.manifest import Decision, Manifest
-from fascicle.text.annotator import Tagged, TagSpace, at_words, words_of
-from fascicle.text.characters import plain
+from fascicle.text.annotator import Tagged, TagSpace, document_words, unit_rows_to_words
+from fascicle.text.characters import with_plain_characters
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import PART, Part, Reading, ReadsDocuments, can_be_parted, parts_of, read_documents
+from fascicle.text.reading import PART, DocumentReader, Part, Reading, can_read_in_parts, read_documents, read_in_parts
 from fascicle.text.segment import segmenter
 from fascicle.text.windows import Batch, Window, collate
 
@@ -58,7 +65,7 @@ class Probed:
     gold: tuple[GoldDistribution, ...]
 
 
-class ModelPredictor(Ruled):
+class ModelPredictor(RuledPredictor):
     """A model as a predictor: ``predict`` is pure, ``annotate`` applies it to texts.
 
     The score of a mention is defined by its head, see ``models/``, and changed by the calibration of its decision if
@@ -72,8 +79,8 @@ class ModelPredictor(Ruled):
         scorer: Scorer,
         *,
         max_characters: int = PART,
-        kinds: Kinds = KINDS,
-        read: ReadsDocuments = read_documents,
+        kinds: HeadKinds = KINDS,
+        read: DocumentReader = read_documents,
     ) -> None:
         """Puts the parts together.
 
@@ -83,8 +90,8 @@ class ModelPredictor(Ruled):
             scorer: the network.
             max_characters: a longer document is read part by part.
             kinds: of heads, by the class of their settings.
-            read: cuts documents; ``runtime.inputs.reader_of`` for a model with inputs, and
-                ``text.reading.KeptReadings`` where the same ones are predicted again and again.
+            read: cuts documents; ``runtime.inputs.make_reader`` for a model with inputs, and
+                ``text.reading.CachedReader`` where the same ones are predicted again and again.
 
         Raises:
             InputError: the model was made with a segmenter that this release does not have.
@@ -102,7 +109,7 @@ class ModelPredictor(Ruled):
         self._kinds = kinds
         self._reads = read
         head = manifest.answering
-        self._breakers = kind_of(head, kinds).limits(head).breakers
+        self._breakers = find_kind(head, kinds).limits(head).breakers
 
     @property
     def segmenter(self) -> str:
@@ -139,7 +146,7 @@ class ModelPredictor(Ruled):
         return self.manifest.decision
 
     def ruled(self, **changes: Any) -> Self:
-        """See `Ruled`."""
+        """See `RuledPredictor`."""
         return self.deciding(msgspec.structs.replace(self.manifest.decision, **changes))
 
     @property
@@ -157,7 +164,7 @@ class ModelPredictor(Ruled):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in chunks(checked_documents(documents)):
+        for chunk in chunks(validate_documents(documents)):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -175,8 +182,8 @@ class ModelPredictor(Ruled):
             yield from self._probed(chunk, [document.layer(source) for document in chunk])
 
     def _probed(self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]) -> Iterator[Probed]:
-        read, decoder = self._read(documents), decoder_of(self.manifest, self._kinds)
-        prober, places = prober_of(self.manifest, read, given, self._kinds)
+        read, decoder = self._read(documents), make_decoder(self.manifest, self._kinds)
+        prober, places = make_prober(self.manifest, read, given, self._kinds)
 
         def take(tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
             both = decoder.take(tables, windows, counts), prober.take(tables, windows, counts)
@@ -192,10 +199,10 @@ class ModelPredictor(Ruled):
     @property
     def tag_space(self) -> TagSpace:
         """The tags of the answering head; BIO for a head that scores spans."""
-        kind = kind_of(self.manifest.answering, self._kinds)
+        kind = find_kind(self.manifest.answering, self._kinds)
         if kind.tags is None:
             return TagSpace()
-        scheme = tagger_of(self.manifest, self._kinds).scheme.name
+        scheme = make_tagger(self.manifest, self._kinds).scheme.name
         return TagSpace(scheme=scheme, meaning="sigmoid" if kind.definition == "sigmoid" else "marginal")
 
     def tag(self, documents: Sequence[Document]) -> list[Tagged]:
@@ -208,10 +215,10 @@ class ModelPredictor(Ruled):
             What is said of each document, in order. A word has the numbers of its first piece, where pieces are tagged.
             Of a head that scores spans, the scores of its mentions; see `text.annotator.Tagged`.
         """
-        if kind_of(self.manifest.answering, self._kinds).tags is None:
+        if find_kind(self.manifest.answering, self._kinds).tags is None:
             return super().tag(documents)
         found: list[Tagged] = []
-        for chunk in chunks(checked_documents(documents)):
+        for chunk in chunks(validate_documents(documents)):
             found += self._tag_long(chunk[0]) if self._is_long(chunk) else self._tag_chunk(chunk)
         return found
 
@@ -234,20 +241,20 @@ class ModelPredictor(Ruled):
         patch = self._decided(document, answer)
         return [self._tagged(document, patch, units=np.concatenate(units), table=np.concatenate(tables))]
 
-    def _unit_tags(self, read: Reading) -> tuple[list[Found], list[Floats]]:
+    def _unit_tags(self, read: Reading) -> tuple[list[SpansAndScores], list[Floats]]:
         """Spans and tags of each document, in units."""
-        tagger = tagger_of(self.manifest, self._kinds)
+        tagger = make_tagger(self.manifest, self._kinds)
         taken = self._score(read, tagger.take)
         return tagger.decide(taken, read.windows), tagger.unit_tags(taken, read.windows)
 
     def _tagged(self, document: Document, patch: Patch, *, units: Ints, table: Floats) -> Tagged:
-        words = words_of(self._plain(document), self.segmenter)
-        return Tagged(patch=patch, words=words, probabilities=at_words(words, units, table))
+        words = document_words(self._plain(document), self.segmenter)
+        return Tagged(patch=patch, words=words, probabilities=unit_rows_to_words(words, units, table))
 
     def _is_long(self, documents: Sequence[Document]) -> bool:
         """True if the documents are a single long document that must be read in parts."""
         is_long = len(documents) == 1 and len(documents[0].text) > self._max_characters
-        return is_long and can_be_parted(self.manifest.reading)
+        return is_long and can_read_in_parts(self.manifest.reading)
 
     def _predict_chunk(self, documents: Sequence[Document]) -> list[Patch]:
         if self._is_long(documents):
@@ -265,11 +272,11 @@ class ModelPredictor(Ruled):
 
     def _parts(self, document: Document) -> Iterator[Part]:
         plain_one, size = self._plain(document), self._max_characters
-        return parts_of(plain_one, self._read, reading=self.manifest.reading, size=size)
+        return read_in_parts(plain_one, self._read, reading=self.manifest.reading, size=size)
 
-    def _found(self, read: Reading) -> list[Found]:
+    def _found(self, read: Reading) -> list[SpansAndScores]:
         """Scores and decodes documents: their spans, in units."""
-        decoder = decoder_of(self.manifest, self._kinds)
+        decoder = make_decoder(self.manifest, self._kinds)
         return decoder.decide(self._score(read, decoder.take), read.windows)
 
     def _read(self, documents: Sequence[Document]) -> Reading:
@@ -279,24 +286,24 @@ class ModelPredictor(Ruled):
 
     def _plain(self, document: Document) -> Document:
         """Returns the document as the network reads it."""
-        return plain(document) if self.manifest.decision.characters else document
+        return with_plain_characters(document) if self.manifest.decision.characters else document
 
-    def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
+    def _patches(self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]) -> list[Patch]:
         patches, rules = self._as_read(documents, read, found), self.manifest.decision.document
         if not (rules and rules.names):
             return patches
         again = self.with_document(rules.keeping_all)._read_again
         types = [kind for kind in self.types if kind not in self.apart]
-        named = with_names(
+        named = add_whole_text_names(
             documents, patches, rules=rules.names, pack=rules.pack, again=again, types=types, source=self.name
         )
-        return with_cells(documents, named, rules=rules.names, predict=self.predict)
+        return answer_cells(documents, named, rules=rules.names, predict=self.predict)
 
     def _read_again(self, documents: Sequence[Document]) -> list[Patch]:
         read = self._read(documents)
         return self._as_read(documents, read, self._found(read))
 
-    def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[Found]) -> list[Patch]:
+    def _as_read(self, documents: Sequence[Document], read: Reading, found: Sequence[SpansAndScores]) -> list[Patch]:
         patches = []
         for document, pieces, spans in zip(documents, read.pieces, found, strict=True):
             answer = self._answer(document)
@@ -304,15 +311,15 @@ class ModelPredictor(Ruled):
             patches.append(answer.patch())
         return self._by_rules(documents, patches)
 
-    def _decided(self, document: Document, answer: Answer) -> Patch:
+    def _decided(self, document: Document, answer: AnswerBuilder) -> Patch:
         (patch,) = self._by_rules([document], [answer.patch()])
         return patch
 
-    def _answer(self, document: Document) -> Answer:
+    def _answer(self, document: Document) -> AnswerBuilder:
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
         capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
-        unseen = Unseen(document, capacity=capacity, unknown=self._tokenizer.unknown)
-        return Answer(self.manifest, unseen, breakers=self._breakers)
+        unseen = UnseenStretches(document, capacity=capacity, unknown=self._tokenizer.unknown)
+        return AnswerBuilder(self.manifest, unseen, breakers=self._breakers)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """Scores all windows and returns, for each document, what ``take`` extracts from each window."""
@@ -326,7 +333,7 @@ class ModelPredictor(Ruled):
             batch = collate(together, read.pieces, self._tokenizer)
             return together, batch["unit_count"], self._scorer.run(batch)
 
-        for chosen, (together, counts, tables) in scored_batches(self._scorer, lengths, score=score):
+        for chosen, (together, counts, tables) in score_batches(self._scorer, lengths, score=score):
             for i, row in zip(chosen.tolist(), take(tables, together, counts), strict=True):
                 taken[i] = row
         in_order = iter(taken)

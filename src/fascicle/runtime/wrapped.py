@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
-from fascicle.core.arguments import checked_documents
+from fascicle.core.arguments import validate_documents
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document, Event, Link, Mention, Patch, canonical, unique
+from fascicle.core.document import Document, Event, Link, Mention, Patch, in_order, unique
 from fascicle.core.mention import are_tuples, overlapping_mentions
 from fascicle.core.type_names import read_vocabulary
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pack, pack_types, shipped_linkers
 from fascicle.text.annotator import Annotator, TagSpace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fascicle.linking.opening import LinkerWithPacks, Linking, Places
 
 
-class Wrapped(Annotator):
+class WrappedPredictor(Annotator):
     """Predictor of another package; its properties are those of the predictor inside."""
 
     def __init__(self, predictor: Annotator) -> None:
@@ -119,13 +119,13 @@ class PluggedPredictor(Annotator):
             PluginError: it does not answer each document by a patch of mentions, or gives mentions of another source.
             InputError: it fails at a document, or finds mentions outside of its text.
         """
-        documents = list(checked_documents(documents))
+        documents = list(validate_documents(documents))
         patches = self._said(documents)
         if not isinstance(patches, Sequence):
             self._refuse(f"gave {_kind(patches)} in place of a list of patches; return one patch for each document")
         if len(patches) != len(documents):
-            given = counted(len(patches), "patch", "patches")
-            self._refuse(f"gave {given} for {counted(len(documents), 'document')}; return one for each, in their order")
+            given = plural(len(patches), "patch", "patches")
+            self._refuse(f"gave {given} for {plural(len(documents), 'document')}; return one for each, in their order")
         for document, patch in zip(documents, patches, strict=True):
             self._check(patch, document)
         return list(patches)
@@ -137,7 +137,7 @@ class PluggedPredictor(Annotator):
         except (FascicleError, OSError):
             raise
         except Exception as error:
-            which = f"document {documents[0].id!r}" if len(documents) == 1 else counted(len(documents), "document")
+            which = f"document {documents[0].id!r}" if len(documents) == 1 else plural(len(documents), "document")
             why = f"failed at {which} ({type(error).__name__}: {error})"
             raise InputError(f"{self.name}, {self.kind}, {why}", key=self.name, code="prediction") from error
 
@@ -161,7 +161,7 @@ class PluggedPredictor(Annotator):
             if mention.end > len(document.text):
                 raise InputError(
                     f"{self.name}, {self.kind}, gave a mention that ends at {mention.end} for document "
-                    f"{document.id!r}, which has {counted(len(document.text), 'character')}",
+                    f"{document.id!r}, which has {plural(len(document.text), 'character')}",
                     key=self.name,
                     code="prediction",
                 )
@@ -174,15 +174,17 @@ def _kind(value: object) -> str:
     return f"an object of the type {type(value).__name__}"
 
 
-Keep = Callable[[tuple[Link, ...]], tuple[Link, ...]]
+ChooseLinks = Callable[[tuple[Link, ...]], tuple[Link, ...]]
 
 
-def all_of(links: tuple[Link, ...]) -> tuple[Link, ...]:
+def keep_all_links(links: tuple[Link, ...]) -> tuple[Link, ...]:
     """Links as they are."""
     return links
 
 
-def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: Keep = all_of) -> Annotator:
+def add_links(
+    predictor: Annotator, linker: Places | None, *, ontology: str = "", keep: ChooseLinks = keep_all_links
+) -> Annotator:
     """Returns a predictor with links.
 
     Args:
@@ -215,7 +217,7 @@ def linked(predictor: Annotator, linker: Places | None, *, ontology: str = "", k
             f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} only have "
             f"concepts of {known}; leave the linker out, or give another one"
         )
-    return Linked(predictor, found, keep=keep)
+    return LinkedPredictor(predictor, found, keep=keep)
 
 
 def _covered_by_default(types: Sequence[str]) -> bool:
@@ -227,10 +229,10 @@ def _covered_by_default(types: Sequence[str]) -> bool:
     return any(names.among(kind, there) in there for kind in types)
 
 
-class Linked(Wrapped):
+class LinkedPredictor(WrappedPredictor):
     """Links what a predictor finds."""
 
-    def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: Keep = all_of) -> None:
+    def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links) -> None:
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
         super().__init__(predictor)
         self._found, self._keep = found, keep
@@ -280,10 +282,10 @@ class Linked(Wrapped):
         return msgspec.structs.replace(patch, add=mentions, events=(*patch.events, *said.events))
 
 
-class Beside(Wrapped):
+class JoinedPredictor(WrappedPredictor):
     """Mentions of two predictors; each mention keeps its source."""
 
-    def __init__(self, predictor: Annotator, other: Annotator, *, keep: Keep = all_of) -> None:
+    def __init__(self, predictor: Annotator, other: Annotator, *, keep: ChooseLinks = keep_all_links) -> None:
         """Takes the predictor, which gives the name, the one beside it, and what is kept of the links of that one."""
         super().__init__(predictor)
         self._other, self._keep = other, keep
@@ -331,7 +333,7 @@ class Beside(Wrapped):
         return msgspec.structs.replace(first, add=(*first.add, *added), events=(*first.events, *second.events))
 
 
-class OwnNames(Beside):
+class OwnNamesPredictor(JoinedPredictor):
     """Predictor with a user's own names beside it: a list or term packs.
 
     Every name that a text contains is a mention. Mentions of the predictor that overlap one are left out; an event
@@ -344,12 +346,12 @@ class OwnNames(Beside):
         named = {(mention.type, mention.spans) for mention in second.add}
         rest = {mention.key: mention for mention in first.add if mention.key not in mine}
         gone = set()
-        for (_, one), (_, other) in overlapping_mentions(canonical((*second.add, *rest.values()))):
+        for (_, one), (_, other) in overlapping_mentions(in_order((*second.add, *rest.values()))):
             if (one.key in mine) != (other.key in mine):
                 gone.add(other.key if one.key in mine else one.key)
         kept = tuple(mention for key, mention in rest.items() if key not in gone)
         events = (*first.events, *second.events)
         if others := [key for key in gone if (rest[key].type, rest[key].spans) not in named]:
-            message = f"left out: {counted(len(others), 'mention')} of {self.name} that names of the list overlap"
+            message = f"left out: {plural(len(others), 'mention')} of {self.name} that names of the list overlap"
             events += (Event(step=self._other.name, kind="note", code="overlap", message=message),)
         return msgspec.structs.replace(first, add=(*second.add, *kept), events=events)

@@ -29,10 +29,10 @@ from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.serving.asked import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
-from fascicle.serving.guard import PAGE, Guard, Log
+from fascicle.serving.guard import PAGE, Guard, WriteLog
 from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
-from fascicle.serving.problems import MEDIA_TYPE, ProblemError, answer_of, problem_of
+from fascicle.serving.problems import MEDIA_TYPE, ProblemError, make_problem, problem_response
 from fascicle.serving.records import Problem
 from fascicle.serving.routes import annotate, concepts, curation, files, kazu, review, state
 from fascicle.serving.service import Service
@@ -188,7 +188,7 @@ def create_app(
     settings: ServeSettings | None = None,
     *,
     routes: Sequence[Endpoint] = ROUTES,
-    log: Log | None = None,
+    log: WriteLog | None = None,
 ) -> Starlette:
     """Makes the app; the pipelines are opened when the app starts.
 
@@ -246,7 +246,7 @@ def _maker(name: str, served: Served, longest: float) -> Callable[[], Worker]:
     return partial(ProcessWorker, partial(open_work, served, name), limits, longest=longest)
 
 
-def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: Log | None = None) -> Starlette:
+def app_of(service: Service, *, routes: Sequence[Endpoint] = ROUTES, log: WriteLog | None = None) -> Starlette:
     """Makes the app of a service, which may be started already; see `create_app`."""
     settings = service.settings
 
@@ -332,7 +332,7 @@ def _page() -> Sequence[BaseRoute]:
 async def _told_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError | FascicleError)
     found = ProblemError.of(error) if isinstance(error, FascicleError) else error
-    return answer_of(found.problem, found.headers)
+    return problem_response(found.problem, found.headers)
 
 
 _SENTENCES: Final[Mapping[int, str]] = {
@@ -344,13 +344,13 @@ _SENTENCES: Final[Mapping[int, str]] = {
 async def _told_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = _SENTENCES.get(error.status_code, error.detail)
-    return answer_of(problem_of(error.status_code, detail), error.headers)
+    return problem_response(make_problem(error.status_code, detail), error.headers)
 
 
 async def _told_disk(request: Request, error: Exception) -> Response:
     if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)):
         raise error
-    return answer_of(problem_of(507, "the disk of the service is full; send less, or remove jobs"))
+    return problem_response(make_problem(507, "the disk of the service is full; send less, or remove jobs"))
 
 
 def _log(told: dict[str, Any]) -> None:

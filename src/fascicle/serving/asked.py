@@ -84,12 +84,12 @@ class WaitingRequests:
         return False
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Candidates = Annotated[int, msgspec.Meta(ge=0, le=50)]
 
 
-async def chunks_of(
+async def read_chunks(
     request: Request, settings: ServeSettings, *, most: int, paced: bool = True
 ) -> AsyncIterator[bytes]:
     """Yields the content of a request, piece by piece.
@@ -154,28 +154,28 @@ def _too_long(most: int) -> ProblemError:
     return ProblemError(413, f"the content has more than {most:,} bytes, which is the limit; send less at once")
 
 
-async def content_of(request: Request, settings: ServeSettings) -> bytes:
-    """Returns the whole content of a request; see `chunks_of`."""
-    return b"".join([chunk async for chunk in chunks_of(request, settings, most=settings.body)])
+async def read_content(request: Request, settings: ServeSettings) -> bytes:
+    """Returns the whole content of a request; see `read_chunks`."""
+    return b"".join([chunk async for chunk in read_chunks(request, settings, most=settings.body)])
 
 
-async def save(request: Request, settings: ServeSettings, path: Path, *, most: int) -> None:
-    """Writes the content of a request into a file; see `chunks_of`."""
+async def save_content(request: Request, settings: ServeSettings, path: Path, *, most: int) -> None:
+    """Writes the content of a request into a file; see `read_chunks`."""
     with path.open("wb") as stream:
-        async for chunk in chunks_of(request, settings, most=most):
+        async for chunk in read_chunks(request, settings, most=most):
             stream.write(chunk)
 
 
-async def json_of(request: Request, settings: ServeSettings, kind: type[T]) -> T:
+async def read_json(request: Request, settings: ServeSettings, kind: type[_T]) -> _T:
     """Reads the content of a request and decodes it as an object.
 
     Raises:
         ProblemError: no JSON, or another object.
     """
-    return decoded(await content_of(request, settings), kind)
+    return _decoded(await read_content(request, settings), kind)
 
 
-def decoded(content: bytes, kind: type[T]) -> T:
+def _decoded(content: bytes, kind: type[_T]) -> _T:
     """Decodes JSON as an object.
 
     Raises:
@@ -193,7 +193,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
         raise ProblemError(400, f"the content is not JSON: {error}") from None
 
 
-def value_of(request: Request, name: str, kind: Any, default: T) -> T:
+def query_value(request: Request, name: str, kind: Any, default: _T) -> _T:
     """Returns the value of a query parameter.
 
     Raises:
@@ -205,7 +205,7 @@ def value_of(request: Request, name: str, kind: Any, default: T) -> T:
     if len(given) > 1:
         raise ProblemError(422, f"the parameter {name} is given {len(given)} times; give it once")
     try:
-        found: T = msgspec.convert(given[0], type=kind, strict=False)
+        found: _T = msgspec.convert(given[0], type=kind, strict=False)
         return found
     except msgspec.ValidationError as error:
         raise ProblemError(422, f"the parameter {name} is not allowed: {in_words(str(error))}") from None
@@ -222,7 +222,7 @@ def check_names(request: Request, names: Sequence[str]) -> None:
         raise ProblemError(422, f"there is no parameter {unknown[0][:100]!r}; this route has {known}")
 
 
-def options_of(request: Request) -> Options:
+def read_options(request: Request) -> Options:
     """Returns the options of a request.
 
     Raises:
@@ -230,14 +230,14 @@ def options_of(request: Request) -> Options:
     """
     types = [one for given in request.query_params.getlist("types") for one in given.split(",") if one]
     return Options(
-        min_score=value_of(request, "min_score", Score, 0.0),
+        min_score=query_value(request, "min_score", Score, 0.0),
         types=tuple(sorted(set(types))),
-        link=value_of(request, "link", bool, True),
-        candidates=value_of(request, "candidates", Candidates, 0),
+        link=query_value(request, "link", bool, True),
+        candidates=query_value(request, "candidates", Candidates, 0),
     )
 
 
-def accepted(request: Request, offered: Sequence[str]) -> str:
+def media_type(request: Request, offered: Sequence[str]) -> str:
     """Returns the media type of the response that the client prefers; the first one if it has no preference.
 
     Raises:
@@ -288,7 +288,7 @@ def plain_name(given: str) -> str:
     return name.encode()[-_LONGEST:].decode(errors="ignore").lstrip(".-") or "file"
 
 
-def writable(name: str) -> Format:
+def find_writable(name: str) -> Format:
     """Returns a format that can be written.
 
     Raises:
@@ -300,7 +300,7 @@ def writable(name: str) -> Format:
     return form
 
 
-def readable(name: str) -> str:
+def check_readable(name: str) -> str:
     """Returns the name of a format that can be read, or ``"auto"``.
 
     Raises:
@@ -321,6 +321,6 @@ def _named(name: str) -> Format:
         raise ProblemError(422, str(error), code="unknown-name") from None
 
 
-def suffix_of(form: Format) -> str:
+def format_suffix(form: Format) -> str:
     """Returns the suffix of a file in a format; a format of several files is written as one zip."""
     return ".zip" if form.many else form.suffixes[0]

@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.formats.catalogue import Format
-from fascicle.serving.asked import suffix_of
+from fascicle.serving.asked import format_suffix
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import ConflictError, Store, UnknownDocumentError
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
-from fascicle.serving.pool import Said, Task
+from fascicle.serving.pool import Task, WorkerAnswer
 from fascicle.serving.problems import STATUS, ProblemError
-from fascicle.serving.service import Service, failure_of
+from fascicle.serving.service import Service, task_failure
 from fascicle.settings.serving import Role
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class Endpoint:
     role: Role = "curator"
 
 
-async def done(service: Service, does: Callable[[Store], T]) -> T:
+async def use_store(service: Service, does: Callable[[Store], T]) -> T:
     """Runs a function with the store, and converts its errors to problems.
 
     Raises:
@@ -129,7 +129,7 @@ def _not_usable(error: sqlite3.OperationalError) -> ProblemError:
     )
 
 
-def needed(request: Request, name: str) -> str:
+def required_parameter(request: Request, name: str) -> str:
     """Returns the value of a query parameter.
 
     Raises:
@@ -180,7 +180,7 @@ async def write_file(service: Service, documents: Sequence[msgspec.Raw], form: F
         ProblemError: the format cannot hold a document at all.
     """
     async with folder_for_files() as folder:
-        path = folder / f"documents{suffix_of(form)}"
+        path = folder / f"documents{format_suffix(form)}"
         order = WriteFile(documents=tuple(documents), format=form.name, path=str(path))
         found = await _asked(service, Task(order=order, characters=sum(len(bytes(one)) for one in documents)))
         assert isinstance(found, FileWritten)
@@ -199,13 +199,13 @@ def file_answer(content: bytes, name: str, losses: str = "") -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-async def _asked(service: Service, task: Task) -> Said:
+async def _asked(service: Service, task: Task) -> WorkerAnswer:
     (found,) = await service.ask(service.files, [task])
     if found is None:
         raise ProblemError(504, f"the file was not done within {service.settings.seconds:g} s; send less at once")
     if isinstance(found, Wrong) and found.code:
         raise ProblemError(STATUS.get(found.code, 422), found.message, code=found.code)
     if not isinstance(found, FileRead | FileWritten):
-        failure = failure_of(found)
+        failure = task_failure(found)
         raise ProblemError(422, f"the file cannot be used ({failure.error}); check its content", code="unreadable")
     return found

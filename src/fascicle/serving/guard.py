@@ -17,15 +17,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fascicle.pipeline.workers import traceback_places
 from fascicle.serving.asked import WaitingRequests
-from fascicle.serving.problems import ProblemError, answer_of, problem_of
-from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_of
+from fascicle.serving.problems import ProblemError, make_problem, problem_response
+from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_token
 
 
 class CutError(Exception):
     """Error raised if a client does not read its response; the connection ends before the end of the response."""
 
 
-class Pieces(Response):
+class PieceResponse(Response):
     """Response that sends pieces as they are made.
 
     The streaming response of Starlette reads the messages of the server, to detect a lost client; here these messages
@@ -83,7 +83,7 @@ _ALLOWED: Final = {
 }
 _MINUTE: Final = 60.0  # seconds
 _FAULT: Final = "this is a fault of Fascicle; its log has more under the Request-Id of this answer"
-Log = Callable[[dict[str, Any]], None]
+WriteLog = Callable[[dict[str, Any]], None]
 
 
 _REQUEST: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -129,7 +129,7 @@ class Guard:
     """Middleware that checks host, origin and token, adds headers, and logs requests."""
 
     def __init__(
-        self, app: ASGIApp, *, current: Callable[[], ServeSettings], open_paths: Collection[str], log: Log
+        self, app: ASGIApp, *, current: Callable[[], ServeSettings], open_paths: Collection[str], log: WriteLog
     ) -> None:
         """Stores the app and the settings.
 
@@ -171,7 +171,7 @@ class Guard:
                 self._check(scope)
                 await self._find_place(scope)
             except ProblemError as error:
-                await answer_of(error.problem, error.headers)(scope, receive, answer)
+                await problem_response(error.problem, error.headers)(scope, receive, answer)
                 return
             if self._is_question(scope):
                 await Response(status_code=204, headers=_ALLOWED)(scope, receive, answer)
@@ -182,7 +182,7 @@ class Guard:
         except Exception as error:  # logged by class and place only: its message may hold text or names
             scope["state"]["told"].update(fault=type(error).__name__, at=traceback_places(error))
             if begins:
-                await answer_of(problem_of(500, _FAULT))(scope, receive, answer)
+                await problem_response(make_problem(500, _FAULT))(scope, receive, answer)
         finally:
             self._running -= 1
             self._log(
@@ -245,8 +245,8 @@ class Guard:
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        one, digest = self._settings.token, hash_of(token.strip())
-        if one and hmac.compare_digest(digest, hash_of(one)):
+        one, digest = self._settings.token, hash_token(token.strip())
+        if one and hmac.compare_digest(digest, hash_token(one)):
             return ANYBODY
         named = [one for one in self._settings.tokens or () if hmac.compare_digest(digest, one.hash)]
         return named[0] if named else None

@@ -23,7 +23,7 @@ from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
-from fascicle.serving.asked import suffix_of, writable
+from fascicle.serving.asked import find_writable, format_suffix
 from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits
@@ -35,7 +35,7 @@ _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
 _WAIT: Final = 0.2  # seconds between two checks whether a job was cancelled
-State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled"]
+_State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled"]
 _OPEN: Final = ("receiving", "waiting", "running")
 
 
@@ -60,7 +60,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    status: State = "receiving"
+    status: _State = "receiving"
     pipeline: str
     file: str
     reading: str = "auto"
@@ -330,7 +330,7 @@ class Jobs:
 
 
 def _result(one: Job) -> str:
-    return f"result{suffix_of(writable(one.format))}"
+    return f"result{format_suffix(find_writable(one.format))}"
 
 
 def _kept(folder: Path) -> Job | None:

@@ -80,7 +80,7 @@ class ClosedError(Exception):
     """Error raised if the service is closing and accepts no more tasks."""
 
 
-Said = Answer | Looked | Searched | FileRead | FileWritten | Wrong
+WorkerAnswer = Answer | Looked | Searched | FileRead | FileWritten | Wrong
 
 
 @dataclass(eq=False, kw_only=True)
@@ -96,7 +96,7 @@ class Task:
 
     order: messages.Order
     characters: int = 1
-    future: Future[Said] = field(default_factory=Future)
+    future: Future[WorkerAnswer] = field(default_factory=Future)
     deaths: int = 0
 
     @property
@@ -329,7 +329,7 @@ class Pool:
             if not task.future.done():
                 self._finish(task, Wrong(error=type(error).__name__, message=str(error)))
 
-    def _finish(self, task: Task, answer: Said) -> None:
+    def _finish(self, task: Task, answer: WorkerAnswer) -> None:
         with self._condition:
             self._busy -= task.characters
         task.future.set_result(answer)
@@ -354,7 +354,7 @@ def _joined(tasks: Sequence[Task]) -> messages.Order:
     return Annotate(documents=documents, options=first.options)
 
 
-def _apart(result: messages.Result, count: int) -> Sequence[Said]:
+def _apart(result: messages.Result, count: int) -> Sequence[WorkerAnswer]:
     return result.answers if isinstance(result, Answered) else (result,) * count
 
 

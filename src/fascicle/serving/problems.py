@@ -36,7 +36,7 @@ class ProblemError(Exception):
             headers: of the answer.
         """
         super().__init__(detail)
-        self.problem = problem_of(status, detail, code=code)
+        self.problem = make_problem(status, detail, code=code)
         self.headers = dict(headers or {})
 
     @classmethod
@@ -45,13 +45,13 @@ class ProblemError(Exception):
         return cls(STATUS.get(error.code, 422), str(error), code=error.code)
 
 
-def problem_of(status: int, detail: str, *, code: str = "") -> Problem:
+def make_problem(status: int, detail: str, *, code: str = "") -> Problem:
     """Makes a problem; see `ProblemError`."""
     title = HTTPStatus(status).phrase
     return Problem(title=title, status=status, detail=detail, code=code or title.lower().replace(" ", "-"))
 
 
-def answer_of(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Makes the response for a problem."""
     content = msgspec.json.encode(msgspec.structs.replace(problem))
     return Response(content, problem.status, dict(headers or {}), MEDIA_TYPE)

@@ -9,9 +9,9 @@ import msgspec
 from fascicle.core.codec import DocumentRecord, GivenDocument
 from fascicle.linking.candidates import Decision
 from fascicle.terms.pack.pack import Concept
-from fascicle.terms.searching import How
+from fascicle.terms.searching import MatchKind
 
-Status = Literal["done", "refused", "failed", "timed_out"]
+_Status = Literal["done", "refused", "failed", "timed_out"]
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -86,7 +86,7 @@ class DocumentAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """
 
     id: str
-    status: Status
+    status: _Status
     document: DocumentRecord | None = None
     candidates: tuple[Decision, ...] | None = None
     problem: Problem | None = None
@@ -102,7 +102,7 @@ class RawAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A `DocumentAnswer` whose document is already JSON."""
 
     id: str
-    status: Status
+    status: _Status
     document: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     candidates: tuple[Decision, ...] | None = None
     problem: Problem | None = None
@@ -212,7 +212,7 @@ class ConceptFound(msgspec.Struct, frozen=True, kw_only=True):
     parents: tuple[Parent, ...]
     same: tuple[str, ...]
     name: str
-    how: How
+    how: MatchKind
     pack: str
 
 

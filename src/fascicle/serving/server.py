@@ -85,7 +85,7 @@ class ServerLog(logging.Handler):
         self._once({"event": "server", "why": str(record.msg).partition("\n")[0][:200], "error": error})
 
 
-Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
+_Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
 _QUEUE: Final = 4_096  # connections that the system queues until they are accepted
 _SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
@@ -102,7 +102,7 @@ def _most_connections(wanted: int) -> int:
 
 
 @dataclass(eq=False)
-class Connections:
+class _Connections:
     """Set of all open connections.
 
     Attributes:
@@ -120,7 +120,7 @@ class Connections:
     _silent: dict[Any, asyncio.TimerHandle] = field(default_factory=dict)
     _count: Counter[str] = field(default_factory=Counter)
 
-    def enter(self, one: Connection, address: str) -> None:
+    def enter(self, one: _Connection, address: str) -> None:
         """Adds a connection; if there are too many, closes a silent one, or else this one."""
         full = len(self._all) >= self.most
         if full or self._count[address] >= self.each:
@@ -133,18 +133,18 @@ class Connections:
         self._count[address] += 1
         self.wait(one)
 
-    def wait(self, one: Connection) -> None:
+    def wait(self, one: _Connection) -> None:
         """Starts the timer for the headers of a request, unless it runs."""
         if one in self._all and one not in self._silent:
             later = asyncio.get_running_loop().call_later
             self._silent[one] = later(self.seconds, self._give_up, one, "slow")
 
-    def speaks(self, one: Connection) -> None:
+    def speaks(self, one: _Connection) -> None:
         """Stops this timer: the headers have arrived."""
         if (timer := self._silent.pop(one, None)) is not None:
             timer.cancel()
 
-    def leave(self, one: Connection) -> None:
+    def leave(self, one: _Connection) -> None:
         """Removes a connection."""
         self.speaks(one)
         if (address := self._all.pop(one, None)) is not None:
@@ -152,16 +152,16 @@ class Connections:
             if not self._count[address]:
                 del self._count[address]
 
-    def _give_up(self, one: Connection, why: str) -> None:
+    def _give_up(self, one: _Connection, why: str) -> None:
         self.leave(one)
         self.drop(why)
         one.transport.abort()
 
 
-class Connection(H11Protocol):
-    """Connection that registers itself in the `Connections` of its configuration."""
+class _Connection(H11Protocol):
+    """Connection that registers itself in the `_Connections` of its configuration."""
 
-    config: Config
+    config: _Config
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Registers the connection."""
@@ -191,19 +191,19 @@ class Connection(H11Protocol):
             self.config.connections.wait(self)
 
 
-class Config(uvicorn.Config):
+class _Config(uvicorn.Config):
     """Configuration of the server, with its connections."""
 
-    def __init__(self, app: Any, connections: Connections, **rest: Any) -> None:
+    def __init__(self, app: Any, connections: _Connections, **rest: Any) -> None:
         """Stores the connections; see `uvicorn.Config`."""
-        super().__init__(app, http=Connection, loop="asyncio", backlog=_BATCH, **rest)
+        super().__init__(app, http=_Connection, loop="asyncio", backlog=_BATCH, **rest)
         self.connections = connections
 
 
-class Server(uvicorn.Server):
+class _Server(uvicorn.Server):
     """Server that accepts few connections at a time, and leaves the others in the queue of the system."""
 
-    def __init__(self, config: Config, ready: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, config: _Config, ready: Callable[[], None] = lambda: None) -> None:
         """Stores the configuration, and the function to call when the server listens."""
         super().__init__(config)
         self._ready = ready
@@ -216,7 +216,7 @@ class Server(uvicorn.Server):
         self._ready()
 
 
-def openings(
+def pipeline_openers(
     given: list[str], *, link: str | None = AUTO, also: Sequence[str] = (), case: Case = "auto"
 ) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
@@ -256,7 +256,7 @@ def run(
     host: str,
     port: int,
     *,
-    tokens: Callable[[], Tokens] | None = None,
+    tokens: Callable[[], _Tokens] | None = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Runs the server until the process is interrupted or terminated.
@@ -279,7 +279,7 @@ def run(
             service.start()
             tell = LogRateLimiter(log)
             _take_logs(tell)
-            config = Config(
+            config = _Config(
                 app_of(service, log=tell),
                 _connections(settings, tell),
                 log_config=None,
@@ -296,18 +296,18 @@ def run(
                 _on_hangup(partial(_reload, service, tokens, tell))
                 started(url)
 
-            server = Server(config, ready)
+            server = _Server(config, ready)
             server.run(sockets=[sock])
             tell.end()
         finally:
             service.close()
 
 
-def _connections(settings: ServeSettings, tell: LogRateLimiter) -> Connections:
+def _connections(settings: ServeSettings, tell: LogRateLimiter) -> _Connections:
     most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
-    return Connections(most=most, each=each, seconds=settings.headers, drop=drop)
+    return _Connections(most=most, each=each, seconds=settings.headers, drop=drop)
 
 
 def _drop(tell: LogRateLimiter, why: str) -> None:
@@ -326,7 +326,7 @@ def _on_hangup(reload: Callable[[], None]) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def _reload(service: Service, tokens: Callable[[], Tokens] | None, tell: LogRateLimiter) -> None:
+def _reload(service: Service, tokens: Callable[[], _Tokens] | None, tell: LogRateLimiter) -> None:
     """Reads the tokens again; if they cannot be read the old ones stay."""
     try:
         if tokens is not None:

@@ -15,15 +15,15 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.curation.listing import Made
 from fascicle.serving.curation.store import Store
 from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, Wrong
-from fascicle.serving.pool import ClosedError, FullError, Pool, Said, Task
-from fascicle.serving.problems import ProblemError, problem_of
+from fascicle.serving.pool import ClosedError, FullError, Pool, Task, WorkerAnswer
+from fascicle.serving.problems import ProblemError, make_problem
 from fascicle.serving.records import PipelineFacts, RawAnswer
 from fascicle.settings.serving import NamedToken, ServeSettings
 
@@ -219,7 +219,7 @@ class Service:
         try:
             return self.checked(codec.decode_given(data, name=name))
         except FormatError as error:
-            return refused(codec.id_in(data) or name, str(error), code=error.code)
+            return _refused(codec.id_in(data) or name, str(error), code=error.code)
 
     def documents(self, given: Sequence[msgspec.Raw]) -> list[Document]:
         """Returns documents from a client; raises an error for the first that is not valid.
@@ -240,9 +240,9 @@ class Service:
         """Returns a document, or the refusal if its text is too long."""
         if (length := len(document.text)) > self.settings.text:
             most = self.settings.text
-            return refused(
+            return _refused(
                 document.id,
-                f"the text has {counted(length, 'character')}, and {most:,} are allowed; divide it, or send a job",
+                f"the text has {plural(length, 'character')}, and {most:,} are allowed; divide it, or send a job",
                 code="too-large",
             )
         return document
@@ -269,7 +269,7 @@ class Service:
         found = iter(answers)
         return [one if isinstance(one, RawAnswer) else self._answer(one.id, next(found)) for one in given]
 
-    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[Said | None]:
+    async def ask(self, pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> list[WorkerAnswer | None]:
         """Runs tasks and returns their results; ``None`` for those not finished in time.
 
         Raises:
@@ -277,7 +277,7 @@ class Service:
         """
         if not tasks:
             return []
-        submit(pool, tasks, waits=waits)
+        _submit(pool, tasks, waits=waits)
         futures = [asyncio.wrap_future(task.future) for task in tasks]
         try:
             await asyncio.wait(futures, timeout=self.settings.seconds)
@@ -286,17 +286,17 @@ class Service:
                 future.cancel()
         return [one.result() if one.done() and not one.cancelled() else None for one in futures]
 
-    def _answer(self, name: str, answer: Said | None) -> RawAnswer:
+    def _answer(self, name: str, answer: WorkerAnswer | None) -> RawAnswer:
         if answer is None:
             return _timed_out(name, f"it was not done within {self.settings.seconds:g} s; send less at once, or later")
         if isinstance(answer, Answer) and answer.failure is None:
             return RawAnswer(id=name, status="done", document=answer.document, candidates=answer.decisions)
-        failure = failure_of(answer)
+        failure = task_failure(answer)
         if failure.error == "killed:time":
             return _timed_out(name, f"the step {failure.step!r} took too long for it")
         where = f"the step {failure.step!r}" if failure.step else "the pipeline"
         detail = f"{where} failed at it ({failure.error}: {failure.message})"
-        problem = problem_of(500, _short(detail), code="prediction")
+        problem = make_problem(500, _short(detail), code="prediction")
         return RawAnswer(id=name, status="failed", problem=problem)
 
 
@@ -304,7 +304,7 @@ def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labe
     return {labels: value(pool) for labels, pool in pools.items()}
 
 
-def failure_of(answer: Said) -> Failure:
+def task_failure(answer: WorkerAnswer) -> Failure:
     """Returns the failure of a task."""
     if isinstance(answer, Wrong):
         return Failure("", answer.error, answer.message)
@@ -313,7 +313,7 @@ def failure_of(answer: Said) -> Failure:
     return answer.failure
 
 
-def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
+def _submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
     """Adds tasks to the queue of a pool, see `Pool.submit`.
 
     Raises:
@@ -334,13 +334,13 @@ def submit(pool: Pool, tasks: Sequence[Task], *, waits: bool = False) -> None:
         ) from None
 
 
-def refused(name: str, detail: str, *, code: str) -> RawAnswer:
+def _refused(name: str, detail: str, *, code: str) -> RawAnswer:
     """Makes the result for a document that cannot be used as given."""
-    return RawAnswer(id=name, status="refused", problem=problem_of(422, _short(detail), code=code))
+    return RawAnswer(id=name, status="refused", problem=make_problem(422, _short(detail), code=code))
 
 
 def _timed_out(name: str, detail: str) -> RawAnswer:
-    return RawAnswer(id=name, status="timed_out", problem=problem_of(504, detail, code="timed-out"))
+    return RawAnswer(id=name, status="timed_out", problem=make_problem(504, detail, code="timed-out"))
 
 
 def _short(text: str, most: int = 500) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.files.temporary import lock
 from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.settings.serving import NamedToken, Role, hash_of
+from fascicle.settings.serving import NamedToken, Role, hash_token
 
 _NAME: Final = re.compile(r"[\w.@+-](?:[\w.@+ -]{0,98}[\w.@+-])?")
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -72,7 +72,7 @@ def add_token(path: str | os.PathLike[str], name: str, role: Role = "curator") -
         tokens = read_tokens(path) if Path(path).expanduser().exists() else ()
         if name in {one.name for one in tokens}:
             raise UsageError(f"{name!r} has a token already; withdraw it first, or give another name")
-        _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_of(token), made=made)))
+        _write(path, (*tokens, NamedToken(name=name, role=role, hash=hash_token(token), made=made)))
     return token
 
 

@@ -12,17 +12,17 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats.files import read
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.linking.candidates import Decision
 from fascicle.linking.linker import Linker
-from fascicle.linking.opening import Linkers, Linking, unlinked
+from fascicle.linking.opening import Linkers, Linking, without_links
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.rules import Rules
-from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.pipeline.runner import Failure, Result, Watch, ignore_progress
 from fascicle.serving import messages
 from fascicle.serving.messages import (
     Annotate,
@@ -43,14 +43,14 @@ from fascicle.serving.messages import (
 from fascicle.serving.records import PackFacts, PipelineFacts, StepFacts, VocabularyFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PackRecogniser
-from fascicle.terms.searching import HOW, Found, NameSearch
+from fascicle.terms.searching import HOW, FoundConcept, NameSearch
 
-Given = Callable[[Sequence[Document]], None]
+OnStart = Callable[[Sequence[Document]], None]
 _LINKS: Final = frozenset({"links"})
 _PORTION: Final = 50  # names of a concept that are sent
 
 
-def unseen(documents: Sequence[Document]) -> None:
+def _unseen(documents: Sequence[Document]) -> None:
     """Ignores the documents."""
 
 
@@ -61,7 +61,7 @@ class Work(Protocol):
     def facts(self) -> PipelineFacts | None:
         """Facts about the pipeline, or ``None`` if it is other work."""
 
-    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
+    def do(self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen) -> messages.Result:
         """Executes an order.
 
         Args:
@@ -87,7 +87,7 @@ class PipelineWork:
         self._only_link = frozenset(step.name for step in pipeline.steps if step.gives == _LINKS)
         self._others = frozenset(step.name for step in pipeline.steps) - self._only_link
 
-    def do(self, order: messages.Order, *, watch: Watch = unwatched, given: Given = unseen) -> messages.Result:
+    def do(self, order: messages.Order, *, watch: Watch = ignore_progress, given: OnStart = _unseen) -> messages.Result:
         """Executes an order; see `Work`."""
         match order:
             case Annotate(documents=raw, options=options):
@@ -126,7 +126,7 @@ class PipelineWork:
     def _decisions(self, document: Document, most: int) -> tuple[Decision, ...]:
         """Returns the decisions of the first linker about the mentions of a document, without their existing links."""
         for linker in self._linkers:
-            (found,) = linker.explained([unlinked(document, linker.covers)], most=most)
+            (found,) = linker.explained([without_links(document, linker.covers)], most=most)
             return tuple(found)
         return ()
 
@@ -200,8 +200,8 @@ class FileWork:
         self,
         order: messages.Order,
         *,
-        watch: Watch = unwatched,
-        given: Given = unseen,
+        watch: Watch = ignore_progress,
+        given: OnStart = _unseen,
     ) -> messages.Result:
         """Executes an order; see `Work`."""
         assert isinstance(order, ReadFile | WriteFile)
@@ -261,7 +261,7 @@ def _parents(pack: Pack, curie: str) -> list[dict[str, str]]:
     return [{"curie": one, "label": pack.concept(one).label} for one in pack.parents(curie)]
 
 
-def _hit(pack: Pack, found: Found) -> dict[str, Any]:
+def _hit(pack: Pack, found: FoundConcept) -> dict[str, Any]:
     concept = pack.concept_at(found.row)
     _, _, same = pack.answer_at(found.row)
     return {
@@ -305,7 +305,7 @@ def _read(order: ReadFile) -> FileRead:
         characters += len(document.text)
         if len(found) == order.documents or characters > order.characters:
             raise InputError(
-                f"the file has more than {counted(order.documents, 'document')}, or more than {order.characters:,} "
+                f"the file has more than {plural(order.documents, 'document')}, or more than {order.characters:,} "
                 "characters; divide it, or send it as a job",
                 code="too-large",
             )

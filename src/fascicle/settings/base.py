@@ -67,7 +67,7 @@ _GOLD = "gold"  # the source of human annotation, as in `core.mention`, which se
 _AT = re.compile(r"^(?P<what>.*?)(?: - at (?P<name>`key` in )?`\$\.?(?P<key>[^`]*)`)?$", re.DOTALL)
 
 
-def place_of(error: msgspec.ValidationError) -> tuple[str, str]:
+def locate_error(error: msgspec.ValidationError) -> tuple[str, str]:
     """Returns the message of a validation error, and the path of the wrong value; empty for the whole."""
     found = _AT.match(str(error))
     if found is None:
@@ -86,7 +86,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 raise ValueError(f"{name} = {getattr(self, name)!r} has no effect with {given}: leave it out")
 
 
-def refuse_twice(names: Sequence[str], key: str) -> None:
+def refuse_duplicates(names: Sequence[str], key: str) -> None:
     """Raises an error if a name is in a list twice.
 
     Raises:
@@ -137,7 +137,7 @@ class RecipeBase(Settings, frozen=True, kw_only=True):
         return self.files()
 
 
-def meanings_of(kind: type) -> dict[str, str]:
+def attribute_descriptions(kind: type) -> dict[str, str]:
     """Returns the description of each attribute; those of the class replace those of its bases."""
     found: dict[str, str] = {}
     for one in kind.__mro__:

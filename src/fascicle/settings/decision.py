@@ -97,7 +97,7 @@ class Calibration(Settings, frozen=True, kw_only=True):
 
 
 Characters = Literal["plain@1"]
-Edges = Literal["neutral@1"]
+_Edges = Literal["neutral@1"]
 Ends = Literal["bare", "corpus"]
 PLAIN: Characters = "plain@1"
 
@@ -167,7 +167,7 @@ class DocumentDecision(Settings, frozen=True, kw_only=True):
             unset if the model does not list its texts, so that a person has to know.
     """
 
-    edges: Edges = "neutral@1"
+    edges: _Edges = "neutral@1"
     types: dict[str, TypeDecision] = msgspec.field(default_factory=dict)
     names: NameDecision | UnsetType = UNSET
     pack: str = ""

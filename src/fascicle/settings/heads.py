@@ -333,7 +333,7 @@ AnyHead = SoftmaxSettings | CrfSettings | MultiLabelSettings | SpanSettings | Bi
 HEADS: dict[str, type[HeadSettings]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyHead)}
 
 
-def decided(head: AnyHead, *, decoding: str) -> AnyHead:
+def with_decoding(head: AnyHead, *, decoding: str) -> AnyHead:
     """Returns the settings of a head with another decoding.
 
     Raises:

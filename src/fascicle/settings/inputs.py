@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from fascicle.settings.base import FileName, Name, Natural, Settings, refuse_twice
+from fascicle.settings.base import FileName, Name, Natural, Settings, refuse_duplicates
 
 RULE: Final = "three-casings"  # matching rule for names of a dictionary
 PACK_RULE: Final = "pack"  # matching rule of a term pack, by its keys and priors
@@ -39,7 +39,7 @@ class InputSettings(Settings, frozen=True, kw_only=True):
         """Refuses a table without content, and one dictionary twice."""
         if not self.dictionaries and not self.shape:
             raise ValueError("the table asks for nothing: name dictionaries, set shape = true, or remove it")
-        refuse_twice(self.dictionaries, "dictionaries")
+        refuse_duplicates(self.dictionaries, "dictionaries")
 
     def files(self) -> dict[str, str]:
         """Returns the paths of the dictionaries by their keys."""

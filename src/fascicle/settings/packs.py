@@ -14,10 +14,10 @@ from msgspec import Meta, field
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
-from fascicle.settings.recipes.strict import converted, read_toml, refuse_unknown, resolved
+from fascicle.settings.recipes.strict import convert_values, read_toml, refuse_unknown, resolve_path
 
 Column = Name | Annotated[int, Meta(ge=0, le=9_999)]  # name in the header, or number from 0 without a header
-NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
+_NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
 _ABSENT: Mapping[str, Any] = {}
 
 
@@ -110,7 +110,7 @@ class TableSettings(Settings, frozen=True, kw_only=True):
     split: str = "|"
     empty: tuple[str, ...] = ("", "-")
     skip: Natural = 0
-    kind_names: dict[Name, NameKinds] = field(default_factory=dict)
+    kind_names: dict[Name, _NameKinds] = field(default_factory=dict)
     where: dict[Name, tuple[str, ...]] = field(default_factory=dict)
     unless: dict[Name, tuple[str, ...]] = field(default_factory=dict)
     reference_prefix: str = ""
@@ -173,7 +173,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     hierarchy_sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
     language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}\Z")] = "en"
     languages: tuple[Name, ...] = ()
-    kinds: tuple[NameKinds, ...] = ()
+    kinds: tuple[_NameKinds, ...] = ()
     keep: tuple[Name, ...] = ()
     drop: tuple[Name, ...] = ()
     below: tuple[Name, ...] = ()
@@ -258,13 +258,13 @@ def read_pack_settings(path: str | os.PathLike[str]) -> PackSettings:
             is not allowed, an environment variable that is not set.
     """
     path = Path(path)
-    settings = parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
-    rules = tuple(resolved(given, path, key="curation") for given in settings.curation)
+    settings = _parse_pack_settings(read_toml(path, what="list of sources"), origin=str(path))
+    rules = tuple(resolve_path(given, path, key="curation") for given in settings.curation)
     sources = {name: _resolved(source, path, name) for name, source in settings.sources.items()}
     return msgspec.structs.replace(settings, curation=rules, sources=sources)
 
 
-def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettings:
+def _parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettings:
     """Converts plain values to settings; paths are kept as written.
 
     Args:
@@ -287,10 +287,10 @@ def parse_pack_settings(values: Mapping[str, Any], *, origin: str) -> PackSettin
             raise RecipeError(
                 f"the name of the source {name!r} has a control character in it", at=origin, key="sources"
             )
-        sources[name] = converted(_dated(table), SourceSettings, origin=origin, place=place)
+        sources[name] = convert_values(_dated(table), SourceSettings, origin=origin, place=place)
     if not sources:
         raise RecipeError("there is no source; add a table [sources.NAME] with path and reader", at=origin)
-    top = converted({**values, "sources": {}}, _Top, origin=origin)
+    top = convert_values({**values, "sources": {}}, _Top, origin=origin)
     return PackSettings(**{**msgspec.structs.asdict(top), "sources": sources})
 
 
@@ -306,5 +306,5 @@ def _dated(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resolved(source: SourceSettings, path: Path, name: str) -> SourceSettings:
     paths = {key: getattr(source, key) for key in ("path", "hierarchy") if getattr(source, key)}
-    found = {key: resolved(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()}
+    found = {key: resolve_path(given, path, key=f"sources.{name}.{key}") for key, given in paths.items()}
     return msgspec.structs.replace(source, **found)

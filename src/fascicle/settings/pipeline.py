@@ -13,10 +13,10 @@ from msgspec import Meta, field
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import FileName, Name, Positive, Settings
-from fascicle.settings.recipes.strict import converted, read_toml, resolved
+from fascicle.settings.recipes.strict import convert_values, read_toml, resolve_path
 from fascicle.settings.steps import STEPS, StepSettings
 
-PIPELINE: Final = "pipeline.toml"
+_PIPELINE: Final = "pipeline.toml"
 
 
 class Answer(Settings, frozen=True, kw_only=True):
@@ -116,14 +116,14 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
     """
     place = Path(path).expanduser()
     if place.is_dir():
-        place /= PIPELINE
+        place /= _PIPELINE
     values = read_toml(place, what="pipeline")
     tables = values.pop("steps", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
         raise RecipeError("there is no step; write a table [[steps]] with its kind for each", at=str(place))
-    head = converted(values, _Head, origin=str(place))
+    head = convert_values(values, _Head, origin=str(place))
     steps = tuple(_step(table, number, place) for number, table in enumerate(tables, start=1))
-    refuse_twice((step.name for _, step in steps if step.name), origin=str(place))
+    refuse_duplicate_steps((step.name for _, step in steps if step.name), origin=str(place))
     fields = {name: getattr(head, name) for name in _Head.__struct_fields__}
     return PipelineSettings(**fields, folder=str(place.parent.resolve()), steps=steps)
 
@@ -131,10 +131,10 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
 def is_pipeline(path: str | os.PathLike[str]) -> bool:
     """True for a folder with a ``pipeline.toml``, and for a TOML file."""
     place = Path(path).expanduser()
-    return (place / PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+    return (place / _PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
 
 
-def refuse_twice(names: Iterable[str], *, origin: str) -> None:
+def refuse_duplicate_steps(names: Iterable[str], *, origin: str) -> None:
     """Raises an error if two steps have the same name.
 
     Raises:
@@ -147,7 +147,7 @@ def refuse_twice(names: Iterable[str], *, origin: str) -> None:
         seen.add(name)
 
 
-def as_toml(settings: PipelineSettings) -> str:
+def pipeline_toml(settings: PipelineSettings) -> str:
     """Returns a pipeline as a TOML file, with every default."""
     top, tables = [], []
     for name in _Head.__struct_fields__:
@@ -168,7 +168,7 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
         raise RecipeError(
             f"{place}.kind = {kind!r} is not a kind of step; allowed are {', '.join(STEPS)}", at=str(path), key=place
         )
-    found = converted(values, STEPS[kind], origin=str(path), place=place)
+    found = convert_values(values, STEPS[kind], origin=str(path), place=place)
     named_by_itself = kind in ("plugin", "process")
     changed: dict[str, Any] = {"name": found.name or ("" if named_by_itself else kind)}
     for key, given in found.places().items():
@@ -179,7 +179,7 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
 
 def _place(given: str, *, path: Path, key: str) -> str:
     """Returns a path relative to the folder of the pipeline; a name of a plug-in or of a shipped file is kept."""
-    found = resolved(given, path, key=key)
+    found = resolve_path(given, path, key=key)
     return found if "/" in given or given.startswith(("$", "~")) or Path(found).exists() else given
 
 

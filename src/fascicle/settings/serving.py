@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import UsageError
-from fascicle.settings.base import Natural, Settings, refuse_twice
-from fascicle.settings.recipes.strict import converted, read_toml
+from fascicle.settings.base import Natural, Settings, refuse_duplicates
+from fascicle.settings.recipes.strict import convert_values, read_toml
 
 Curator = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+(?![\s\S])")]
 
@@ -42,7 +42,7 @@ class Project(Settings, frozen=True, kw_only=True):
         Raises:
             ValueError: one is named twice, or there are fewer than a document needs.
         """
-        refuse_twice(self.curators, "curators")
+        refuse_duplicates(self.curators, "curators")
         if self.per_document > len(self.curators):
             raise ValueError(
                 f"per_document = {self.per_document}, and there are only {len(self.curators)} curators: name more, or "
@@ -74,7 +74,7 @@ def read_project(path: str | os.PathLike[str]) -> Project:
         RecipeError: no such file, not TOML, an unknown key, a wrong type, a value that is not allowed.
     """
     place = Path(path).expanduser()
-    return converted(read_toml(place, what="project"), Project, origin=str(place))
+    return convert_values(read_toml(place, what="project"), Project, origin=str(place))
 
 
 LOCAL: Final = ("localhost", "127.0.0.1", "::1")  # host names of the local machine
@@ -106,7 +106,7 @@ class NamedToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 ANYBODY: Final = NamedToken(role="administrator")  # who has the token without a name, or needs none
 
 
-def hash_of(token: str) -> str:
+def hash_token(token: str) -> str:
     """Returns the hash under which a token is kept; it has too many random bits to be guessed from it."""
     return hashlib.sha256(token.encode()).hexdigest()
 

@@ -16,7 +16,7 @@ from fascicle.settings.inputs import Case
 KnownNames = Literal["any", "all"]
 Keep = Literal["all", "nested", "flat"]
 Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered", "dense"]
-Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
+_Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
 _PATHS: Final = frozenset({"model", "also", "pack", "linker", "packs", "filter", "typer"})
@@ -234,11 +234,11 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
     type: Name
     does: Literal["add", "drop", "retype"] = "add"
     to: str = ""
-    words: Pattern = ""
-    before: Pattern = ""
-    after: Pattern = ""
-    not_before: Pattern = ""
-    not_after: Pattern = ""
+    words: _Pattern = ""
+    before: _Pattern = ""
+    after: _Pattern = ""
+    not_before: _Pattern = ""
+    not_after: _Pattern = ""
     sources: tuple[Name, ...] = ()
     sections: tuple[Name, ...] = ()
     tests: Annotated[tuple[RuleTest, ...], Meta(min_length=1)]

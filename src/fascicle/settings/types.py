@@ -28,14 +28,14 @@ from typing import Any, Literal
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Settings, place_of
+from fascicle.settings.base import Settings, locate_error
 from fascicle.settings.recipes.strict import toml_values
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
 MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"description": 1000, "keyword": 100, "example": 600})
 OPENING, CLOSING = "[[", "]]"
 
-TextKind = Literal["keyword", "guideline"]
+_TextKind = Literal["keyword", "guideline"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONG = 60  # characters of a name in a sentence
@@ -167,7 +167,7 @@ class TypeDescriptions(Settings, frozen=True, kw_only=True):
         """Labels: the only text about types in the variant *atomic labels*."""
         return tuple(described.name for described in self.types)
 
-    def texts(self, kind: TextKind) -> tuple[str, ...]:
+    def texts(self, kind: _TextKind) -> tuple[str, ...]:
         """Returns one text per type, in the order of ``names``.
 
         Args:
@@ -301,7 +301,7 @@ def _described(table: Mapping[str, Any], number: int) -> TypeDescription:
     try:
         return msgspec.convert(filled, TypeDescription)
     except msgspec.ValidationError as error:
-        what, inside = place_of(error)
+        what, inside = locate_error(error)
         key = re.split(r"\W", inside, maxsplit=1)[0]  # a field, of which an item may be wrong
         if not key:  # an error of the class itself names the type, if it has a name
             raise ValueError(what if name else f"{place}: {what}") from None

@@ -23,10 +23,10 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
-from fascicle.core.files.source import Source, lines
+from fascicle.core.files.source import Source, read_lines
 from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, Place
-from fascicle.terms.sources.drafts import cleaned
+from fascicle.terms.sources.drafts import clean_name
 from fascicle.terms.terms import ConceptRecord, curie
 
 Action = Literal["drop", "ner_off", "case", "add", "prefer", "block"]
@@ -81,7 +81,7 @@ def read_rules(paths: Iterable[str]) -> list[Rule]:
     return [rule for path in paths for rule in _rules_of(path)]
 
 
-def written(rules: Iterable[Rule]) -> str:
+def format_rules(rules: Iterable[Rule]) -> str:
     """Returns rules as a table that `read_rules` can read."""
     rows = ["\t".join(HEADER)]
     rows += ["\t".join(str(getattr(rule, column)) for column in HEADER) for rule in rules]
@@ -90,7 +90,7 @@ def written(rules: Iterable[Rule]) -> str:
 
 def _rules_of(path: str) -> Iterator[Rule]:
     columns: list[str] = []
-    for number, line in lines(Source(path=path)):
+    for number, line in read_lines(Source(path=path)):
         if not line.strip() or line.startswith("#"):
             continue
         cells = [cell.strip() for cell in line.split("\t")]
@@ -124,7 +124,7 @@ def _rule(cells: dict[str, Any], place: Place) -> Rule:
     if given and not concept:
         raise FormatError(f"the concept {given!r} is not a CURIE, such as MESH:D003920", at=place)
     surface = cells.get("surface", "")
-    if cleaned(surface) != surface:
+    if clean_name(surface) != surface:
         raise FormatError(f"the surface {surface!r} is not a name", at=place)
     if not surface and (action != "block" or not concept):
         raise FormatError(f"{action} needs a surface; only block may have a concept alone", at=place)
@@ -230,7 +230,7 @@ class Curation:
         }
 
 
-def apply(
+def curate_names(
     rows: Iterable[NameRow], curation: Curation, *, without: Collection[int] = ()
 ) -> Iterator[tuple[NameRow, Decision]]:
     """Yields each name with its decision, and then the names that rules add and no source has.
@@ -254,7 +254,7 @@ def _fits(rule: Rule, row: NameRow) -> bool:
     return not rule.concept or rule.concept == row.concept or rule.action == "prefer"
 
 
-Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"]
+_Problem = Literal["dead", "overruled", "contradiction", "unknown-concept", "unknown-source", "twice"]
 
 
 class Finding(NamedTuple):
@@ -268,7 +268,7 @@ class Finding(NamedTuple):
     """
 
     number: int
-    problem: Problem
+    problem: _Problem
     said: str
 
 
@@ -305,11 +305,11 @@ class SeenNames:
         return self._curation.decide(row) if looked else UNTOUCHED
 
     def findings(self, sources: Iterable[str]) -> list[Finding]:
-        """Returns the problems of the rules, given all names and concepts that were seen; see `lint`."""
-        return lint(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
+        """Returns the problems of the rules, given all names and concepts that were seen; see `find_rule_problems`."""
+        return find_rule_problems(self.rows, self._curation, known=self.concepts.__contains__, sources=sources)
 
 
-def lint(
+def find_rule_problems(
     rows: Iterable[NameRow], curation: Curation, *, known: Callable[[str], bool], sources: Iterable[str] = ()
 ) -> list[Finding]:
     """Returns all problems of the rules, in their order.
@@ -386,6 +386,6 @@ def _outcome(
     """
     return {
         (row, decision.match, decision.case, decision.preferred)
-        for row, decision in apply(near.get(surface, ()), curation, without=gone)
+        for row, decision in curate_names(near.get(surface, ()), curation, without=gone)
         if decision.keep and row.surface == surface
     }

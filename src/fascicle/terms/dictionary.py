@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from fascicle.core.wording import counted, has_letters
+from fascicle.core.wording import has_letters, plural
 from fascicle.errors import InputError, UsageError
 from fascicle.settings.inputs import Case
 from fascicle.terms.keys.characters import is_symbol
@@ -136,7 +136,7 @@ class NameCounts:
 
     def lines(self) -> list[str]:
         """Returns the counts as sentences, for a person."""
-        said = [f"{counted(self.entries, 'name')}, {counted(self.phrases, 'phrase')} in all casings"]
+        said = [f"{plural(self.entries, 'name')}, {plural(self.phrases, 'phrase')} in all casings"]
         told = (
             (self.empty, "name{s} without a word {were} left out"),
             (self.signs, "name{s} without a letter or a digit {were} left out"),
@@ -146,7 +146,7 @@ class NameCounts:
         )
         said += [f"{count:,} {text.format_map(_ONE if count == 1 else _SEVERAL)}" for count, text in told if count]
         if self.stop_words:
-            removed = counted(len(self.stop_words), "stop word was", "stop words were")
+            removed = plural(len(self.stop_words), "stop word was", "stop words were")
             said.append(f"{removed} removed: {', '.join(self.stop_words)}")
         return said
 
@@ -206,7 +206,7 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
                 for form in words if to is strict else _casings(words, entry.type, rule):
                     to[form] = sets.joined(to.get(form, number), number)
     if not phrases and not strict:
-        entered = counted(told["entries"], "entry", "entries")
+        entered = plural(told["entries"], "entry", "entries")
         raise InputError(f"the dictionary has {entered} and no name among them; give one with names")
     several = sum(len(sets.known[number]) > 1 for number in phrases.values())
     removed = sorted(rule.stop_forms() & (phrases.keys() | strict.keys()))

@@ -19,14 +19,14 @@ from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.settings.inputs import PACK_RULE, Case, InputFacts, Overlaps, RecognitionSettings
 from fascicle.terms.dictionary import OWN
-from fascicle.terms.keys.characters import fits
+from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import NORMALISER, key
-from fascicle.terms.matcher import Matcher, WordReader, read_dictionary, typed_names
+from fascicle.terms.matcher import Matcher, WordReader, read_dictionary, read_typed_names
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.carried import PARTS, AnyPack, CarriedPack
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.recognising import PORTION, PackRecogniser
-from fascicle.text.inputs import Finder, Found
+from fascicle.text.inputs import Finder, FoundName
 
 
 def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
@@ -39,7 +39,7 @@ def open_dictionary(path: Path, *, case: Case = "auto") -> Matcher:
     Raises:
         InputError: it cannot be read, or holds no name.
     """
-    return Matcher(typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path))
+    return Matcher(read_typed_names(str(path)), rule=OWN[case], name=stem(str(path)), content=file_sha256(path))
 
 
 def open_packs(folders: Sequence[Path], settings: RecognitionSettings | None = None) -> PackRecogniser:
@@ -119,7 +119,7 @@ class CombinedFinder:
         self._finders = tuple(finders)
         self.types = tuple(sorted({name for finder in finders for name in finder.types}))
 
-    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Found, ...]]:
+    def matches(self, documents: Iterable[Document]) -> Iterator[tuple[FoundName, ...]]:
         """Yields the matches of each document, those of a finder after those of the one before.
 
         Args:
@@ -166,7 +166,7 @@ class KnownNames:
         kinds = self._pack.type_rows[concepts].tolist()
         priors: list[dict[tuple[int, str], float]] = [{} for _ in names]
         for place, term, kind in zip(places.tolist(), self._pack.short_terms(rows), kinds, strict=True):
-            if not term.off and fits(names[place], term.surface, term.case):
+            if not term.off and case_fits(names[place], term.surface, term.case):
                 known = priors[place]
                 known[kind, term.concept] = max(known.get((kind, term.concept), 0.0), term.prior)
         return [self._type(one) for one in priors]
@@ -197,9 +197,9 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
                 raise ModelError(f"{folder / MANIFEST} has no hash of {name}; copy or export the folder again")
     tables = [one for one in facts.dictionaries if one.rule != PACK_RULE]
     reader = WordReader(manifest.reading.segmenter)
-    matchers = [read_copy(folder / one.file, rule=one.rule, reader=reader) for one in tables]
+    matchers = [open_packed_dictionary(folder / one.file, rule=one.rule, reader=reader) for one in tables]
     packs = {one.file: CarriedPack(folder, one.file) for one in facts.dictionaries if one.rule == PACK_RULE}
-    finder = finder_of(matchers, packs)
+    finder = make_finder(matchers, packs)
     if finder.types != facts.types:
         raise ModelError(
             f"the dictionaries in {folder} do not have the types that {MANIFEST} names; copy or export the folder again"
@@ -207,7 +207,7 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
     return finder
 
 
-def read_copy(path: Path, *, rule: str, reader: WordReader) -> Matcher:
+def open_packed_dictionary(path: Path, *, rule: str, reader: WordReader) -> Matcher:
     """Opens the copy of a dictionary, as ``packed_copy`` makes it.
 
     Args:
@@ -224,7 +224,7 @@ def read_copy(path: Path, *, rule: str, reader: WordReader) -> Matcher:
         raise ModelError(f"the dictionary {path} cannot be used ({error}); copy or export the folder again") from None
 
 
-def finder_of(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> Finder:
+def make_finder(matchers: Sequence[Matcher], packs: Mapping[str, AnyPack]) -> Finder:
     """Finds all names that units are looked up in; at least one dictionary is needed.
 
     Args:

@@ -18,14 +18,14 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.document import Document, Event, Mention, Patch
-from fascicle.core.files.source import Source, lines
+from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, gather_names
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
-from fascicle.terms.overlaps import Edges, Match, best_segmentation, by_document
+from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
 from fascicle.text.annotator import Annotator, TagSpace
 from fascicle.text.segment import segmenter as segmenter_of
 
@@ -89,9 +89,9 @@ class DictionaryReport:
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        said = [counted(self.entries, "name")]
+        said = [plural(self.entries, "name")]
         if self.empty:
-            rows = counted(self.empty, "row without a name was", "rows without a name were")
+            rows = plural(self.empty, "row without a name was", "rows without a name were")
             said.append(f"{rows} left out (first: {self.first_empty})")
         return said
 
@@ -119,7 +119,7 @@ def read_dictionary(
     wanted = 1 + max(options.name_column, -1 if options.type_column is None else options.type_column)
     columns, own, other = 0, False, ""
     name_at, type_at, suspect = options.name_column, options.type_column, options.suspect
-    for number, line in lines(Source(path=path, encoding=options.encoding)):
+    for number, line in read_lines(Source(path=path, encoding=options.encoding)):
         if options.header and number == 1:
             continue
         cells = line.split("\t")
@@ -152,7 +152,7 @@ def read_dictionary(
         )
 
 
-def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
+def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
     """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a header row that names these columns.
 
     Args:
@@ -163,7 +163,7 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
         InputError: see ``read_dictionary``.
         FormatError: see ``read_dictionary``.
     """
-    _, first = next(lines(Source(path=path)), (0, ""))
+    _, first = next(read_lines(Source(path=path)), (0, ""))
     cells = [cell.strip().lower() for cell in first.split("\t")]
     options = TsvOptions()
     if cells.count("type") == cells.count("name") == 1:
@@ -171,7 +171,7 @@ def typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterato
     return read_dictionary(path, options, report=report)
 
 
-def packed_copy(entries: Iterable[Entry]) -> tuple[bytes, int]:
+def pack_dictionary(entries: Iterable[Entry]) -> tuple[bytes, int]:
     """Returns a dictionary as it is stored in a model: one packed file, whose content depends on the names alone.
 
     Args:
@@ -340,7 +340,7 @@ class Matcher(Annotator):
         hits = self._names.table.find(tokens, inside_words=True)
         starts, ends = tokens.starts[hits.first], tokens.ends[hits.last]
         kinds = np.full(len(starts), _CUT, dtype=np.int64)
-        parts = list(by_document(documents, starts))
+        parts = list(slices_by_document(documents, starts))
         for document, (part, offset) in zip(documents, parts, strict=True):
             columns = (starts[part] - offset, ends[part] - offset, hits.rows[part])
             kinds[part] = list(self._kinds(document, zip(*(column.tolist() for column in columns), strict=True)))

@@ -40,7 +40,7 @@ class Edges:
         return bisect_right(self._edges, start) < bisect_left(self._edges, end)
 
 
-def by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
+def slices_by_document(documents: Sequence[Document], starts: Ints) -> Iterator[tuple[slice, int]]:
     """Yields, for each document, the slice of its names in joined texts, and the offset of its text."""
     borders = np.cumsum([0, *(len(document.text) + 1 for document in documents)])
     bounds = np.searchsorted(starts, borders).tolist()
@@ -90,7 +90,7 @@ class Place(NamedTuple):
     meanings: tuple[Meaning, ...]
 
 
-def resolved(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
+def resolve_overlaps(places: list[Place], overlaps: Overlaps) -> Iterator[tuple[Place, Meaning]]:
     """Yields the meanings of places that may stand beside each other, in the order of the text.
 
     Args:

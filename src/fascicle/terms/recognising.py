@@ -20,11 +20,11 @@ from fascicle.errors import UsageError
 from fascicle.settings.inputs import Hyphens, RecognitionSettings
 from fascicle.terms.abbreviations.forms import can_be_short
 from fascicle.terms.abbreviations.pairs import Pairs, is_distinctive
-from fascicle.terms.keys.characters import fits, folded
+from fascicle.terms.keys.characters import case_fits, fold_character
 from fascicle.terms.keys.key import TokenArrays, TokenReader, key
-from fascicle.terms.overlaps import Edges, Meaning, Place, by_document, resolved
+from fascicle.terms.overlaps import Edges, Meaning, Place, resolve_overlaps, slices_by_document
 from fascicle.terms.pack.carried import AnyPack
-from fascicle.terms.pack.layout import damage_as_error
+from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.scanning.table import Table
 from fascicle.terms.terms import ShortTerm
 from fascicle.text.annotator import Annotator, TagSpace
@@ -83,8 +83,8 @@ def _brackets(text: str, place: Place) -> Iterator[int]:
         yield from beside
 
 
-SOURCE: Final = "dictionary"
-TIERS: Final = ("exact", "folded", "canonical")
+_SOURCE: Final = "dictionary"
+_TIERS: Final = ("exact", "folded", "canonical")
 _REMEMBERED: Final = 1 << 15  # keys whose names are cached, and surfaces whose meanings are
 PORTION: Final = 1 << 19  # characters of text that are read together
 _LISTED: Final = 20  # types that a sentence names
@@ -107,7 +107,7 @@ class _Opened:
     def __init__(self, source: str, pack: AnyPack, settings: RecognitionSettings) -> None:
         self.source, self.pack, self.settings = source, pack, settings
         self.table = Table.open(pack.table)
-        self._damage = partial(damage_as_error, Path(pack.table).parent)
+        self._damage = partial(damage_errors, Path(pack.table).parent)
         self._names: dict[int, tuple[_Name, ...]] = {}
         self.meanings = lru_cache(maxsize=_REMEMBERED)(self._judged)
 
@@ -148,7 +148,7 @@ class _Opened:
         """Returns the meanings of a key for a surface: one for each type, the most probable one first."""
         by_type: dict[str, list[_Name]] = {}
         for name in self._names[row]:
-            if not self.settings.case or fits(surface, name.term.surface, name.term.case):
+            if not self.settings.case or case_fits(surface, name.term.surface, name.term.case):
                 by_type.setdefault(name.type, []).append(name)
         meanings = []
         for kind, names in by_type.items():
@@ -175,7 +175,7 @@ class _Opened:
             return ()
         prefix, _, local = curie.partition(":")
         score = round(min(1.0, sum(priors.values())), _DIGITS)
-        tier = TIERS[min(tiers)]
+        tier = _TIERS[min(tiers)]
         return (Link(id=local, ontology=prefix, name=label, score=score, tier=tier, curie=curie, same=same),)
 
 
@@ -189,7 +189,7 @@ class PackRecogniser(Annotator):
     """
 
     gives = frozenset({"mentions", "links"})
-    name = SOURCE
+    name = _SOURCE
     tag_space = TagSpace(meaning="none")  # a prior is no distribution over types
 
     def __init__(
@@ -210,7 +210,7 @@ class PackRecogniser(Annotator):
             raise UsageError("no pack was given; give at least one, by the source of its mentions")
         self.settings = settings or RecognitionSettings()
         self.packs = tuple(packs.values())
-        self.name = name or (next(iter(packs)) if len(packs) == 1 else SOURCE)
+        self.name = name or (next(iter(packs)) if len(packs) == 1 else _SOURCE)
         known = sorted({kind for pack in self.packs for kind in pack.types if kind})
         if unknown := [kind for kind in self.settings.types if kind not in known]:
             raise UsageError(
@@ -258,11 +258,11 @@ class PackRecogniser(Annotator):
         for pack in self._packs:
             starts, ends, rows = pack.found(tokens)
             linked: list[list[Link]] = [[] for _ in documents]
-            for number, (part, offset) in enumerate(by_document(documents, starts)):
+            for number, (part, offset) in enumerate(slices_by_document(documents, starts)):
                 document = documents[number]
                 spans = zip((starts[part] - offset).tolist(), (ends[part] - offset).tolist(), strict=True)
                 places = list(self._places(pack, document, zip(spans, rows[part].tolist(), strict=True)))
-                for place, meaning in resolved(apply_definitions(document, places), self.settings.overlaps):
+                for place, meaning in resolve_overlaps(apply_definitions(document, places), self.settings.overlaps):
                     span = (place.start, place.end)
                     kind, score, links = meaning
                     added[number].append(Mention((span,), kind, score=score, source=pack.source, links=links))
@@ -287,6 +287,6 @@ def _hyphens_allow(text: str, start: int, end: int, policy: Hyphens) -> bool:
     """True if the hyphens within the word around a place allow a name there."""
     if policy == "open":
         return True
-    after = start > 1 and folded(text[start - 1]) == "-" and text[start - 2].isalnum()
-    before = end + 1 < len(text) and folded(text[end]) == "-" and text[end + 1].isalnum()
+    after = start > 1 and fold_character(text[start - 1]) == "-" and text[start - 2].isalnum()
+    before = end + 1 < len(text) and fold_character(text[end]) == "-" and text[end + 1].isalnum()
     return not after and (policy == "before" or not before)

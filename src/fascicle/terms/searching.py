@@ -9,11 +9,11 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.arrays import Array, spread
+from fascicle.terms.pack.arrays import Array, expand_ranges
 from fascicle.terms.pack.pack import Pack
 
-How = Literal["identifier", "name", "beginning", "word", "slip"]
-HOW: Final[tuple[How, ...]] = get_args(How)
+MatchKind = Literal["identifier", "name", "beginning", "word", "slip"]
+HOW: Final[tuple[MatchKind, ...]] = get_args(MatchKind)
 _KEY: Final = 8  # bytes of a word by which words are sorted
 _LEAST_SLIP: Final = 4  # bytes of a query that may have a slip
 _LETTERS: Final = b" '+-0123456789abcdefghijklmnopqrstuvwxyz"  # what most folded names are made of
@@ -21,7 +21,7 @@ _TOGETHER: Final = 2_000  # names whose concepts are looked up together
 _LONGEST: Final = (1 << 20) - 1  # bytes of a name by which names are ordered
 
 
-class Found(NamedTuple):
+class FoundConcept(NamedTuple):
     """Concept that was found.
 
     Attributes:
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
     row: int
     name: str
-    how: How
+    how: MatchKind
 
 
 class NameSearch:
@@ -59,7 +59,7 @@ class NameSearch:
         self._terms = np.argsort(names.surface, kind="stable")
         self._firsts = np.searchsorted(names.surface[self._terms], np.arange(len(surfaces) + 1))
 
-    def find(self, query: str, *, most: int, type: str = "") -> list[Found]:  # noqa: A002
+    def find(self, query: str, *, most: int, type: str = "") -> list[FoundConcept]:  # noqa: A002
         """Returns the concepts that a query may mean, the likeliest first, each once.
 
         Args:
@@ -70,17 +70,17 @@ class NameSearch:
         if type and type not in self._pack.types:
             return []
         kind = self._pack.types.index(type) if type else None
-        found: dict[int, Found] = {}
+        found: dict[int, FoundConcept] = {}
         for one in self._all(query.strip(), kind):
             found.setdefault(one.row, one)
             if len(found) == most:
                 break
         return list(found.values())
 
-    def _all(self, query: str, kind: int | None) -> Iterator[Found]:
+    def _all(self, query: str, kind: int | None) -> Iterator[FoundConcept]:
         row = int(self._pack.concept_rows([query])[0])
         if row >= 0 and kind in (None, self._pack.type_rows[row]):
-            yield Found(row, self._pack.label_at(row), "identifier")
+            yield FoundConcept(row, self._pack.label_at(row), "identifier")
         if typed := key(query, 1).encode():
             yield from self._concepts(typed, self._beginning([typed], typed), kind)
             if len(typed) >= _LEAST_SLIP:
@@ -98,7 +98,7 @@ class NameSearch:
             for fill in (b"\0", b"\xff")
         )
         starts, ends = np.searchsorted(self._keys, low, side="left"), np.searchsorted(self._keys, high, side="right")
-        found: Ints = spread(starts, ends)[1]
+        found: Ints = expand_ranges(starts, ends)[1]
         if len(typed) > _KEY and list(parts) == [typed]:
             found = found[(self._bytes(found, len(typed)) == np.frombuffer(typed, dtype=np.uint8)).all(axis=1)]
         return found
@@ -114,16 +114,16 @@ class NameSearch:
         found = self._text[np.minimum(self._places[words][:, None] + np.arange(count), len(self._text) - 1)]
         return np.where(np.logical_or.accumulate(found == ord("\n"), axis=1), 0, found)
 
-    def _concepts(self, typed: bytes, words: Ints, kind: int | None, *, slip: bool = False) -> Iterator[Found]:
+    def _concepts(self, typed: bytes, words: Ints, kind: int | None, *, slip: bool = False) -> Iterator[FoundConcept]:
         """Yields the concepts of the names of words: names that begin with them first, then the shortest."""
         lengths, is_first = self._lengths[self._lines[words]], self._is_first[words]
         rank = np.where(is_first, np.where(lengths == len(typed), 1, 2), 3)
         for chosen in _in_order((rank << 20) | lengths):
             lines = self._lines[words[chosen]].astype(np.int64)
-            at, terms = spread(self._firsts[lines], self._firsts[lines + 1], self._terms)
+            at, terms = expand_ranges(self._firsts[lines], self._firsts[lines + 1], self._terms)
             yield from self._found(lines[at], terms, rank[chosen][at] if not slip else None, kind)
 
-    def _found(self, lines: Ints, terms: Ints, rank: Ints | None, kind: int | None) -> Iterator[Found]:
+    def _found(self, lines: Ints, terms: Ints, rank: Ints | None, kind: int | None) -> Iterator[FoundConcept]:
         pack = self._pack
         rows = pack.active.concept[terms].astype(np.int64)
         if kind is not None:
@@ -135,7 +135,7 @@ class NameSearch:
         leads = pack.leads.of(rows).tolist()
         for at in order.tolist():
             how = "slip" if rank is None else HOW[int(rank[at])]
-            yield Found(leads[at], pack.active.surfaces[int(lines[at])], how)
+            yield FoundConcept(leads[at], pack.active.surfaces[int(lines[at])], how)
 
 
 def _in_order(values: Ints) -> Iterator[Ints]:

@@ -151,7 +151,7 @@ class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     language: str = "en"
 
 
-class Cross(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class CrossReference(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Cross-reference from a concept to a concept of another vocabulary.
 
     Attributes:
@@ -193,7 +193,7 @@ class ConceptRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_de
     obsolete: bool = False
     replaced_by: tuple[str, ...] = ()
     definition: str = ""
-    references: tuple[Cross, ...] = ()
+    references: tuple[CrossReference, ...] = ()
     label: str = ""
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.variants import LETTERS, SHORT, Form, forms
+from fascicle.terms.variants import LETTERS, SHORT, VariantForm, variant_forms
 from fascicle.text.annotator import Annotator, TagSpace
 
 NAME: Final = "variants"
@@ -55,7 +55,7 @@ class _Found(NamedTuple):
     start: int
     end: int
     name: str
-    form: Form | None = None
+    form: VariantForm | None = None
 
 
 class VariantRecogniser(Annotator):
@@ -92,7 +92,7 @@ class VariantRecogniser(Annotator):
 
 def _matches(text: str) -> Iterator[_Found]:
     """Yields the matches of all forms, some of which overlap."""
-    for form in forms():
+    for form in variant_forms():
         for found in form.pattern.finditer(text):
             start, end = found.span()
             words = found[0]

@@ -70,7 +70,7 @@ _LEVEL: Final = r"(?P<level>[cgmnr])\.\s?"
 _PLACES: Final = rf"(?P<start>{_PLACE})(?:(?:\s?_\s?|-)(?P<end>{_PLACE}))?"
 
 
-class Form(NamedTuple):
+class VariantForm(NamedTuple):
     """One way to write variants.
 
     Attributes:
@@ -210,18 +210,18 @@ def _form(
     weak: bool = False,
     left: str = _LEFT,
     letters: bool = False,
-) -> Form:
-    return Form(re.compile(f"{left}(?:{pattern}){_RIGHT}"), name, weak, letters)
+) -> VariantForm:
+    return VariantForm(re.compile(f"{left}(?:{pattern}){_RIGHT}"), name, weak, letters)
 
 
 @cache
-def forms() -> tuple[Form, ...]:
+def variant_forms() -> tuple[VariantForm, ...]:
     """All forms, compiled once."""
     numbers = _form(r"(?:[Rr]s|RS)\s?#?(?P<rs>[1-9]\d{2,11})", lambda groups: f"rs{groups['rs']}")
     return (numbers, *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
 
 
-def _dna_forms() -> Iterator[Form]:
+def _dna_forms() -> Iterator[VariantForm]:
     place = rf"(?P<start>{_PLACE})"
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
     yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", dna, left=_SIGNED)
@@ -239,7 +239,7 @@ def _dna_forms() -> Iterator[Form]:
     yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", codon)
 
 
-def _dna_events() -> Iterator[Form]:
+def _dna_events() -> Iterator[VariantForm]:
     seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
     yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT})\s?{seq}", dna_event, left=_SIGNED)
     yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", dna_event)
@@ -258,7 +258,7 @@ def _dna_events() -> Iterator[Form]:
     yield _form(r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+", weak=True)
 
 
-def _protein_forms() -> Iterator[Form]:
+def _protein_forms() -> Iterator[VariantForm]:
     prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
     yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}(?:{_ARROW}|[\s-])?(?P<alt>{_AA3}|{STOP})\)?", protein)
     yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
@@ -272,7 +272,7 @@ def _protein_forms() -> Iterator[Form]:
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
 
 
-def _protein_events() -> Iterator[Form]:
+def _protein_events() -> Iterator[VariantForm]:
     prefix, place = r"(?:p\.\s?\(?)?", rf"(?P<ref>{_AA})(?P<start>[1-9]\d*)"
     shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+)?|\w{{0,8}})"
     yield _form(rf"{prefix}{place}{shift}\)?", frame_shift)
@@ -287,7 +287,7 @@ def _protein_events() -> Iterator[Form]:
     yield _form(rf"{LETTER}{{2,5}}\s?\d+-\d+\s?(?:ins|del|{_EVENT_NAME})")
 
 
-def _spoken_forms() -> Iterator[Form]:
+def _spoken_forms() -> Iterator[VariantForm]:
     """Variants in words."""
     to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?-{1,3}>\s?)"
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"

@@ -23,8 +23,8 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import Document, Given, Mention, Patch
-from fascicle.core.progress import watched
+from fascicle.core.document import Document, Mention, Patch, TextInput
+from fascicle.core.progress import track
 from fascicle.core.stream import annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import InputError
@@ -120,13 +120,13 @@ class Annotator(ABC):
             module.
         """
         return [
-            tagged_by_mentions(document, patch, rules=self.segmenter, types=self.types)
+            tag_by_mentions(document, patch, rules=self.segmenter, types=self.types)
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 
     def stream(
         self,
-        documents: Iterable[Given],
+        documents: Iterable[TextInput],
         *,
         segments: bool = False,
         aside: Callable[[InputError], None] | None = None,
@@ -146,15 +146,15 @@ class Annotator(ABC):
         """
         predict = self.predict_and_cut if segments else self.predict
         found = stream(predict, documents, aside=aside, source=self.sources)
-        return watched(found, of=len(documents) if isinstance(documents, Sized) else None) if progress else found
+        return track(found, of=len(documents) if isinstance(documents, Sized) else None) if progress else found
 
     @overload
-    def __call__(self, given: Given, *, progress: bool = False) -> Document: ...  # type: ignore[overload-overlap]
+    def __call__(self, given: TextInput, *, progress: bool = False) -> Document: ...  # type: ignore[overload-overlap]
 
     @overload
-    def __call__(self, given: Iterable[Given], *, progress: bool = False) -> list[Document]: ...
+    def __call__(self, given: Iterable[TextInput], *, progress: bool = False) -> list[Document]: ...
 
-    def __call__(self, given: Given | Iterable[Given], *, progress: bool = False) -> Document | list[Document]:
+    def __call__(self, given: TextInput | Iterable[TextInput], *, progress: bool = False) -> Document | list[Document]:
         """Annotates one text, or several.
 
         Args:
@@ -167,8 +167,8 @@ class Annotator(ABC):
         """
         one = isinstance(given, str | bytes | tuple) or isinstance(getattr(given, "text", None), str)
         if one or not isinstance(given, Iterable):
-            return next(self.stream([cast(Given, given)]))
-        return list(self.stream(cast(Iterable[Given], given), progress=progress))
+            return next(self.stream([cast(TextInput, given)]))
+        return list(self.stream(cast(Iterable[TextInput], given), progress=progress))
 
     @overload
     def annotate(self, texts: Collection[str]) -> list[Document]: ...
@@ -217,7 +217,7 @@ class Tagged:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Placed:
+class WordMentions:
     """Mentions mapped to words.
 
     Attributes:
@@ -250,11 +250,11 @@ class Placed:
 
     def tags(self, scheme: TagScheme, *, words: int, types: int) -> Bools:
         """Returns the hard tags of the words; arguments and shape as for `table`."""
-        ones = Placed(spans=self.spans, scores=np.ones(len(self.spans)), lost=self.lost)
+        ones = WordMentions(spans=self.spans, scores=np.ones(len(self.spans)), lost=self.lost)
         return ones.table(scheme, words=words, types=types) > 0
 
 
-def words_of(document: Document, rules: str) -> Ints:
+def document_words(document: Document, rules: str) -> Ints:
     """Returns the words of a document, ``[n, 2]``: its own if it has any, else those of a segmenter.
 
     Args:
@@ -268,7 +268,7 @@ def words_of(document: Document, rules: str) -> Ints:
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> Placed:
+def map_to_words(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) -> WordMentions:
     """Maps mentions to words; of two overlapping ones of one type the higher score wins, then the longer.
 
     Args:
@@ -292,7 +292,7 @@ def placed(mentions: Sequence[Mention], words: Ints, *, types: Sequence[str]) ->
         rows.append((start, end, kind, 1.0 if mention.score is None else mention.score))
     rows.sort()
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    return Placed(spans=table[:, :3].astype(np.int64), scores=table[:, 3], lost=+lost)
+    return WordMentions(spans=table[:, :3].astype(np.int64), scores=table[:, 3], lost=+lost)
 
 
 def _refused(mention: Mention, taken: Bools) -> str:
@@ -304,7 +304,7 @@ def _refused(mention: Mention, taken: Bools) -> str:
     return "overlapped" if taken.any() else ""
 
 
-def at_words(words: Ints, units: Ints, table: Floats) -> Floats:
+def unit_rows_to_words(words: Ints, units: Ints, table: Floats) -> Floats:
     """Converts a table of units to a table of words: each word gets the row of the first unit that begins in it.
 
     Args:
@@ -323,7 +323,7 @@ def at_words(words: Ints, units: Ints, table: Floats) -> Floats:
     return found
 
 
-def without_b(table: Floats) -> Floats:
+def bio_to_io(table: Floats) -> Floats:
     """Converts probabilities of BIO tags to IO: a word is inside a mention if it has B or I, which exclude each other.
 
     Args:
@@ -336,7 +336,7 @@ def without_b(table: Floats) -> Floats:
     return inside
 
 
-def tagged_by_mentions(document: Document, patch: Patch, *, rules: str, types: Sequence[str]) -> Tagged:
+def tag_by_mentions(document: Document, patch: Patch, *, rules: str, types: Sequence[str]) -> Tagged:
     """Converts the mentions of a predictor to BIO tags of words.
 
     Args:
@@ -345,8 +345,8 @@ def tagged_by_mentions(document: Document, patch: Patch, *, rules: str, types: S
         rules: name of its segmenter.
         types: its types.
     """
-    words = words_of(document, rules)
-    found = placed(patch.add, words, types=types)
+    words = document_words(document, rules)
+    found = map_to_words(patch.add, words, types=types)
     return Tagged(
         patch=patch, words=words, probabilities=found.table(SCHEMES["BIO"], words=len(words), types=len(types))
     )

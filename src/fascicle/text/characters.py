@@ -39,7 +39,7 @@ _PAIRS: Final = {
 PLAIN: Final[Mapping[int, str]] = MappingProxyType({ord(one): to for many, to in _PAIRS.items() for one in many})
 
 
-def plain(document: Document) -> Document:
+def with_plain_characters(document: Document) -> Document:
     """Returns the document with plain characters in its text; all ranges stay valid.
 
     Args:
@@ -59,7 +59,7 @@ _FEW: Final = 50  # up to this number, it is faster to search form by form
 _START: Final = re.compile(r"(?<![^\W_])\S")
 
 
-def occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]:
+def find_occurrences(text: str, forms: Collection[str]) -> dict[str, list[Span]]:
     """Finds the exact occurrences of each form that have no letter or digit directly before or after them.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fascicle.core.arrays import Floats, Floats32, Ints
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.vectors import StaticVectors, VectorReport
@@ -70,7 +70,7 @@ def count_cooccurrence(
     keys, values = _near(ids, owner, window=window, size=len(words))
     if not len(keys):
         raise InputError(
-            f"no two of {counted(len(words), 'word')} occur near each other in the text; give more text, or keep "
+            f"no two of {plural(len(words), 'word')} occur near each other in the text; give more text, or keep "
             "rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
@@ -92,8 +92,8 @@ def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Dou
 
 
 _RARE: Final = 100  # number of words whose mean is used for unknown words, as in the authors' program
-UNKNOWN: Final = "<unk>"
-Weights = Floats32 | Floats
+_UNKNOWN: Final = "<unk>"
+_Weights = Floats32 | Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +131,8 @@ class Side(NamedTuple):
         biases: bias of each word, ``[n]``.
     """
 
-    vectors: Weights
-    biases: Weights
+    vectors: _Weights
+    biases: _Weights
 
 
 class Cells(NamedTuple):
@@ -147,11 +147,11 @@ class Cells(NamedTuple):
 
     rows: Ints
     columns: Ints
-    logs: Weights
-    weights: Weights
+    logs: _Weights
+    weights: _Weights
 
 
-def weight_of(values: Floats, settings: GloveSettings) -> Floats:
+def cell_weights(values: Floats, settings: GloveSettings) -> Floats:
     """Computes ``f`` of Eq. 9."""
     found: Floats = np.minimum(1.0, values / settings.x_max) ** settings.alpha
     return found
@@ -192,7 +192,7 @@ def train_glove(
     sides = [_fresh(chance, size, width) for _ in range(2)]
     sums = [Side(np.ones((size, width), np.float32), np.ones(size, np.float32)) for _ in range(2)]
     logs = np.log(table.values).astype(np.float32)
-    weights = weight_of(table.values, settings).astype(np.float32)
+    weights = cell_weights(table.values, settings).astype(np.float32)
     for number in range(1, settings.passes + 1):
         pair = (0, 1) if number % 2 else (1, 0)
         loss = 0.0
@@ -239,7 +239,7 @@ def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None
 def _finished(table: Cooccurrence, sides: list[Side]) -> StaticVectors:
     matrix: Floats32 = (sides[0].vectors + sides[1].vectors).astype(np.float32)
     words = table.words
-    if UNKNOWN not in words:
+    if _UNKNOWN not in words:
         matrix = np.concatenate([matrix, matrix[-_RARE:].mean(axis=0, keepdims=True)])
-        words = (*words, UNKNOWN)
+        words = (*words, _UNKNOWN)
     return StaticVectors(words=words, matrix=matrix, report=VectorReport(rows=len(words)))

@@ -42,7 +42,7 @@ _UPPER, _LOWER, _UNCASED, _DIGIT = 0, 1, 2, 3  # kinds of characters; others are
 _SIGN = 4
 
 
-def shapes_of(text: str, spans: Ints) -> NDArray[np.int64]:
+def case_patterns(text: str, spans: Ints) -> NDArray[np.int64]:
     """Returns the case pattern of each range of a text; signs within a word, such as a hyphen, do not count.
 
     Args:
@@ -110,11 +110,11 @@ def _kinds(text: str) -> NDArray[np.int8]:
 
 PLACES: Final = ("first", "inner", "last", "whole")
 _FIRST, _INNER, _LAST, _WHOLE = range(len(PLACES))
-Features = NDArray[np.uint8]
+_Features = NDArray[np.uint8]
 _TOGETHER: Final = 1 << 17  # most characters that are processed as one text
 
 
-class Found(Protocol):
+class FoundName(Protocol):
     """A name in a text."""
 
     @property
@@ -137,12 +137,12 @@ class Finder(Protocol):
     def types(self) -> tuple[str, ...]:
         """Types that its names may have."""
 
-    def matches(self, documents: Iterable[Document]) -> Iterator[Sequence[Found]]:
+    def matches(self, documents: Iterable[Document]) -> Iterator[Sequence[FoundName]]:
         """Yields the matches of each document, in any order; they may overlap."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class FeatureColumns:
     """Columns of the feature rows.
 
     Attributes:
@@ -177,9 +177,9 @@ class UnitInputs:
         rows: features of each unit, zeros and ones, ``[u, F]``.
     """
 
-    columns: Columns
+    columns: FeatureColumns
     matches: Ints
-    rows: Features
+    rows: _Features
 
     def moved(self, by: int) -> UnitInputs:
         """Returns a copy with matches shifted by an offset, for a part of a longer text."""
@@ -194,8 +194,8 @@ class UnitInputs:
         return replace(self, rows=_rows(self.columns, self.matches, units, text))
 
 
-def look_up(
-    documents: Sequence[Document], units: Sequence[Ints], finder: Finder | None, columns: Columns
+def compute_unit_inputs(
+    documents: Sequence[Document], units: Sequence[Ints], finder: Finder | None, columns: FeatureColumns
 ) -> list[UnitInputs]:
     """Computes the features of the units of documents.
 
@@ -206,7 +206,7 @@ def look_up(
         columns: columns, with all types of the finder.
     """
     number = {name: at for at, name in enumerate(columns.types)}
-    found: Iterable[Sequence[Found]] = ([] for _ in documents) if finder is None else finder.matches(documents)
+    found: Iterable[Sequence[FoundName]] = ([] for _ in documents) if finder is None else finder.matches(documents)
     rows = ([(name.start, name.end, number[kind]) for name in names for kind in name.types] for names in found)
     matches = [np.array(of_one, dtype=np.int64).reshape(-1, 3) for of_one in rows]
     known: list[UnitInputs] = []
@@ -227,8 +227,8 @@ def _portions(documents: Sequence[Document]) -> Iterator[slice]:
 
 
 def _rows_of_each(
-    columns: Columns, matches: Sequence[Ints], units: Sequence[Ints], texts: Sequence[str]
-) -> list[Features]:
+    columns: FeatureColumns, matches: Sequence[Ints], units: Sequence[Ints], texts: Sequence[str]
+) -> list[_Features]:
     """Computes the features of the units of several texts, which are processed as one text.
 
     Most texts are single sentences, for which the overhead of numpy calls exceeds the computation.
@@ -245,19 +245,19 @@ def _joined(ranges: Sequence[Ints], starts: Ints) -> Ints:
     return joined
 
 
-def _rows(columns: Columns, matches: Ints, units: Ints, text: str) -> Features:
+def _rows(columns: FeatureColumns, matches: Ints, units: Ints, text: str) -> _Features:
     """Computes the features of the units of a text."""
     found = np.zeros((len(units), sum(columns.blocks)), dtype=np.uint8)
     if columns.types:
         _mark_places(found, matches, units)
     if columns.shapes and len(units):
         low, high = int(units[0, 0]), int(units[:, 1].max())  # for a part of a text, the rest is not needed
-        shapes = shapes_of(text[low:high], units - low)
+        shapes = case_patterns(text[low:high], units - low)
         found[np.arange(len(units)), found.shape[1] - len(PATTERNS) + shapes] = 1
     return found
 
 
-def _mark_places(found: Features, matches: Ints, units: Ints) -> None:
+def _mark_places(found: _Features, matches: Ints, units: Ints) -> None:
     """Sets the first columns: for each unit its places in names of each type."""
     if not len(matches) or not len(units):
         return

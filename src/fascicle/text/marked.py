@@ -26,7 +26,7 @@ import numpy as np
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments, Span
-from fascicle.core.wording import counted, has_letters
+from fascicle.core.wording import has_letters, plural
 from fascicle.errors import InputError, RecipeError
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings
 from fascicle.settings.types import Instance, TypeDescriptions, parse_instance
@@ -53,7 +53,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marked:
+class EncodedMention:
     """Encoded input of the network for a candidate.
 
     Attributes:
@@ -68,7 +68,7 @@ class Marked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class InputForm:
     """Markers and limits of the input of one network.
 
     Attributes:
@@ -82,7 +82,7 @@ class Form:
     max_length: int
 
 
-def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
+def make_candidates(document: Document, mentions: Sequence[Mention], *, unit: str, segmenter: str) -> list[Candidate]:
     """Returns mentions with the text that is read with them.
 
     Args:
@@ -97,7 +97,7 @@ def candidates_of(document: Document, mentions: Sequence[Mention], *, unit: str,
     beyond = next((m for m in mentions if m.end > len(document.text)), None)
     if beyond is not None:
         raise InputError(
-            f"in document {document.id!r}, which has {counted(len(document.text), 'character')}, a mention of type "
+            f"in document {document.id!r}, which has {plural(len(document.text), 'character')}, a mention of type "
             f"{beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
         )
     if not mentions:
@@ -131,7 +131,9 @@ def _segments(candidate: Candidate) -> list[str]:
     return stretches
 
 
-def encode_candidates(candidates: Sequence[Candidate], tokenizer: PieceTokenizer, *, form: Form) -> list[Marked]:
+def encode_candidates(
+    candidates: Sequence[Candidate], tokenizer: PieceTokenizer, *, form: InputForm
+) -> list[EncodedMention]:
     """Encodes candidates as pieces.
 
     Args:
@@ -148,7 +150,7 @@ def encode_candidates(candidates: Sequence[Candidate], tokenizer: PieceTokenizer
         prompt = int((parts[0][1][:, 0] < len(candidate.type)).sum())
         pieces = [ids for ids, _ in parts]
         marked = _fitted([pieces[0][:prompt], pieces[0][prompt:], *pieces[1:]], tokenizer, form)
-        found.append(Marked(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut))
+        found.append(EncodedMention(ids=marked.ids, cropped=marked.cropped or left_out, cut=marked.cut))
     return found
 
 
@@ -162,7 +164,7 @@ def _nearby(candidate: Candidate, reach: int) -> tuple[Candidate, bool]:
     return Candidate(text=candidate.text[low:high], spans=spans, type=candidate.type), True
 
 
-def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: Form) -> Marked:
+def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: InputForm) -> EncodedMention:
     """Joins prompt, left text, fragments with gaps, and right text, cropped to the limit of the network."""
     capacity = form.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     prompt, left, *inner, right = parts
@@ -181,7 +183,7 @@ def _fitted(parts: Sequence[Ints], tokenizer: PieceTokenizer, form: Form) -> Mar
     for at, part in enumerate(kept):
         pieces += [np.array([form.end if at % 2 else form.start], dtype=np.int64), part]
     pieces += [np.array([form.end], dtype=np.int64), right[:after], np.array(tokenizer.suffix, dtype=np.int64)]
-    return Marked(
+    return EncodedMention(
         ids=np.concatenate(pieces),
         cropped=before < len(left) or after < len(right),
         cut=len(short_prompt) < len(prompt) or sum(map(len, kept)) < sum(map(len, inner)),
@@ -223,7 +225,7 @@ _OPENING, _CLOSING = "[", "]"  # around the mention of an instance; no piece is 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TypeReader:
+class TypeTokenizer:
     """Tokenizer and limits of the encoder of texts about types.
 
     Attributes:
@@ -266,8 +268,8 @@ class _Written:
     mark: int = -1
 
 
-def type_texts(
-    settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None, *, reader: TypeReader
+def tokenise_types(
+    settings: BinderSettings, types: Sequence[str], descriptions: TypeDescriptions | None, *, reader: TypeTokenizer
 ) -> TypeTexts:
     """Tokenises the texts about the types.
 
@@ -290,7 +292,7 @@ def type_texts(
             raise RecipeError(f"{text.what} has nothing that {reader.origin} reads: write it in words")
         if len(row) > longest:
             raise RecipeError(
-                f"{text.what} has {counted(len(row), 'piece')} with special tokens, but {reader.origin} "
+                f"{text.what} has {plural(len(row), 'piece')} with special tokens, but {reader.origin} "
                 f"reads {longest}: shorten it"
             )
         place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0

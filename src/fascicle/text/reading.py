@@ -19,10 +19,10 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.inputs import Columns, Finder, look_up
+from fascicle.text.inputs import FeatureColumns, Finder, compute_unit_inputs
 from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents, piece_units
 from fascicle.text.segment import segmenter
-from fascicle.text.windows import NO_CONTEXT, Context, Window, segment_starts, windows_of
+from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, segment_starts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +60,13 @@ def read_documents(
     capacity = reading.max_length - len(tokenizer.prefix) - len(tokenizer.suffix)
     pieces = encode_documents(documents, tokenizer, segmenter=reading.segmenter, level=level)
     cut = partial(
-        windows_of, unit=reading.unit, capacity=capacity, overlap=reading.overlap, context=Context.of(reading)
+        make_windows, unit=reading.unit, capacity=capacity, overlap=reading.overlap, context=Context.of(reading)
     )
     windows = [cut(p, document=i) for i, p in enumerate(pieces)]
     return Reading(level=level, pieces=pieces, windows=windows, capacity=capacity)
 
 
-class ReadsDocuments(Protocol):
+class DocumentReader(Protocol):
     """Function that divides documents as ``read_documents`` does."""
 
     def __call__(
@@ -75,10 +75,10 @@ class ReadsDocuments(Protocol):
         """Reads documents; see ``read_documents``."""
 
 
-class LooksUp:
+class FeatureReader:
     """Reader like ``read_documents`` that adds features of the units."""
 
-    def __init__(self, finder: Finder | None, columns: Columns) -> None:
+    def __init__(self, finder: Finder | None, columns: FeatureColumns) -> None:
         """Sets the finder of names.
 
         Args:
@@ -93,14 +93,14 @@ class LooksUp:
     ) -> Reading:
         """Reads documents like ``read_documents``, and adds their features."""
         read = read_documents(documents, tokenizer, reading=reading, level=level)
-        known = look_up(documents, [p.units for p in read.pieces], self._finder, self._columns)
+        known = compute_unit_inputs(documents, [p.units for p in read.pieces], self._finder, self._columns)
         return replace(read, pieces=[replace(p, inputs=one) for p, one in zip(read.pieces, known, strict=True)])
 
 
-class KeptReadings:
+class CachedReader:
     """Reader that caches the readings of documents that will be read several times."""
 
-    def __init__(self, again: Sequence[Document], *, read: ReadsDocuments = read_documents) -> None:
+    def __init__(self, again: Sequence[Document], *, read: DocumentReader = read_documents) -> None:
         """Starts with an empty cache.
 
         Args:
@@ -125,7 +125,7 @@ class KeptReadings:
         return found
 
 
-def by_pieces(read: Reading) -> Reading:
+def with_piece_units(read: Reading) -> Reading:
     """Returns the same windows with pieces as units, for a head that labels pieces beside one that labels words."""
     pieces = [_pieces_as_units(p) for p in read.pieces]
     windows = [_moved(cut, words, of) for cut, words, of in zip(read.windows, read.pieces, pieces, strict=True)]
@@ -169,7 +169,7 @@ def _sentence_ends(words: Pieces) -> Ints:
 
 PART: Final = 1 << 17  # characters
 
-Read = Callable[[Sequence[Document]], Reading]
+_Read = Callable[[Sequence[Document]], Reading]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,12 +185,12 @@ class Part:
     reading: Reading
 
 
-def can_be_parted(reading: ReadingSettings) -> bool:
+def can_read_in_parts(reading: ReadingSettings) -> bool:
     """True if parts have the same windows as the whole: false if sentences are read with context."""
     return Context.of(reading) == NO_CONTEXT
 
 
-def parts_of(document: Document, read: Read, *, reading: ReadingSettings, size: int = PART) -> Iterator[Part]:
+def read_in_parts(document: Document, read: _Read, *, reading: ReadingSettings, size: int = PART) -> Iterator[Part]:
     """Reads a document part by part.
 
     A part ends at the end of a segment, so that sentences are packed as in the whole, and not inside a word. A segment
@@ -199,7 +199,7 @@ def parts_of(document: Document, read: Read, *, reading: ReadingSettings, size: 
     Args:
         document: a document of any length.
         read: function that reads whole documents.
-        reading: settings of ``read``; see `can_be_parted`.
+        reading: settings of ``read``; see `can_read_in_parts`.
         size: characters of a part, unless a segment is longer.
     """
     bare = Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)

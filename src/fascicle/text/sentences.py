@@ -20,13 +20,13 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.text.segment import Segmenter
 
 TAUGHT: Final = "taught.bin"  # file of a model folder
-LEAST: Final = 60  # letters and digits: shorter sentences may be stock phrases
-BYTES: Final = 5  # bytes of a hash: of 1,000 files with 10,000 new sentences each, one has a false match
+_LEAST: Final = 60  # letters and digits: shorter sentences may be stock phrases
+_BYTES: Final = 5  # bytes of a hash: of 1,000 files with 10,000 new sentences each, one has a false match
 _OTHERS: Final = re.compile(r"[\W_]+")
 _WORD: Final = 8
 Cuts = Callable[[str], Sequence[Span]]
@@ -44,11 +44,11 @@ def sentence_hashes(document: Document, cuts: Cuts) -> frozenset[int]:
     """
     cut = cuts(document.text) if document.sentences is None else document.sentences
     texts = (_OTHERS.sub("", document.text[slice(*one)]).casefold() for one in cut)
-    digests = (hashlib.sha256(text.encode("utf-8")).digest() for text in texts if len(text) >= LEAST)
-    return frozenset(int.from_bytes(digest[:BYTES], "big") for digest in digests)
+    digests = (hashlib.sha256(text.encode("utf-8")).digest() for text in texts if len(text) >= _LEAST)
+    return frozenset(int.from_bytes(digest[:_BYTES], "big") for digest in digests)
 
 
-def hashes_of(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
+def all_sentence_hashes(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
     """Computes the hashes of the sentences of all documents; see `sentence_hashes`."""
     found: set[int] = set()
     for document in documents:
@@ -56,28 +56,28 @@ def hashes_of(documents: Iterable[Document], cuts: Cuts) -> frozenset[int]:
     return frozenset(found)
 
 
-def packed(hashes: Collection[int]) -> bytes:
+def pack_hashes(hashes: Collection[int]) -> bytes:
     """Encodes hashes as the content of the file: the differences of sorted hashes, by byte planes, compressed.
 
     Each of 100,000 hashes takes three bytes.
     """
     numbers = np.array(sorted(hashes), dtype=np.uint64)
     steps = np.diff(numbers, prepend=np.uint64(0)).astype(">u8").view(np.uint8).reshape(-1, _WORD)
-    return zlib.compress(steps[:, -BYTES:].T.tobytes(), 9)
+    return zlib.compress(steps[:, -_BYTES:].T.tobytes(), 9)
 
 
-def unpacked(content: bytes) -> frozenset[int]:
-    """Decodes the hashes that `packed` encoded.
+def unpack_hashes(content: bytes) -> frozenset[int]:
+    """Decodes the hashes that `pack_hashes` encoded.
 
     Raises:
         ValueError: another content.
     """
     try:
-        columns = np.frombuffer(zlib.decompress(content), dtype=np.uint8).reshape(BYTES, -1)
+        columns = np.frombuffer(zlib.decompress(content), dtype=np.uint8).reshape(_BYTES, -1)
     except zlib.error as error:
         raise ValueError(str(error)) from None
     steps = np.zeros((columns.shape[1], _WORD), dtype=np.uint8)
-    steps[:, -BYTES:] = columns.T
+    steps[:, -_BYTES:] = columns.T
     return frozenset(np.cumsum(steps.view(">u8").ravel(), dtype=np.uint64).tolist())
 
 
@@ -112,7 +112,7 @@ class SurfaceReader:
         if end > length:
             raise InputError(
                 f"the span ({start}, {end}) ends beyond document {name!r}, which has "
-                f"{counted(length, 'character')}; offsets are code points into its text"
+                f"{plural(length, 'character')}; offsets are code points into its text"
             )
         text, found = self.document.text, []
         for number in range(max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)):

@@ -16,10 +16,10 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Mention
 from fascicle.core.mention import Span
 from fascicle.text.pieces import Pieces
-from fascicle.text.windows import Window, answers_for, last_pieces
+from fascicle.text.windows import Window, last_pieces, scores_span
 
 
-def in_units(
+def find_units(
     mention: Mention, pieces: Pieces, segment_of: Ints, *, breakers: str = ""
 ) -> tuple[tuple[int, int] | None, str]:
     """Returns the units that a mention covers.
@@ -27,8 +27,8 @@ def in_units(
     Args:
         mention: a mention of the document.
         pieces: pieces of the document.
-        segment_of: see `segments`.
-        breakers: characters; no mention may have a unit that begins with one, see `begun_by`.
+        segment_of: see `segment_firsts`.
+        breakers: characters; no mention may have a unit that begins with one, see `begins_with`.
 
     Returns:
         First unit and one past the last, ``None`` if there is no such range; and the reason why the mention is not
@@ -44,12 +44,12 @@ def in_units(
     if segment_of[start] != segment_of[end - 1]:
         return None, "crosses-segment"
     exact = pieces.units[start, 0] == mention.start and pieces.units[end - 1, 1] == mention.end
-    if exact and begun_by(pieces.text, pieces.units[start:end], breakers).any():
+    if exact and begins_with(pieces.text, pieces.units[start:end], breakers).any():
         return (start, end), "breaker"
     return (start, end), "" if exact else "inside-word"
 
 
-def begun_by(text: str, units: Ints, characters: str) -> Bools:
+def begins_with(text: str, units: Ints, characters: str) -> Bools:
     """Returns the mask of units that begin with one of some characters.
 
     Args:
@@ -65,7 +65,7 @@ def begun_by(text: str, units: Ints, characters: str) -> Bools:
     return np.array([text[start] in characters for start in units[:, 0].tolist()], dtype=bool)
 
 
-def segments(windows: Sequence[Window], units: int) -> Ints:
+def segment_firsts(windows: Sequence[Window], units: int) -> Ints:
     """Returns the first unit of the segment of each unit, -1 for units that are not read, ``[units]``."""
     segment_of = np.full(units, -1, dtype=np.int64)
     for window in windows:
@@ -131,7 +131,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aligned:
+class AlignedGold:
     """Gold mentions of one document in units.
 
     Attributes:
@@ -146,7 +146,7 @@ class Aligned:
 
 def align(
     mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
-) -> Aligned:
+) -> AlignedGold:
     """Maps mentions to units.
 
     Of two overlapping mentions (of one type, if types do not compete) a flat tagger learns the longer one. A flat span
@@ -165,13 +165,13 @@ def align(
     """
     index = {name: i for i, name in enumerate(types)}
     lost: Counter[str] = Counter()
-    segment_of = segments(windows, len(pieces.units))
+    segment_of = segment_firsts(windows, len(pieces.units))
     reach = Reach(pieces, windows, limits)
     chosen = _Chosen(len(pieces.units), len(types), limits)
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start, m.type)):
         if mention.type not in index:
             raise ValueError(f"a mention has the type {mention.type!r}, not among the types {', '.join(types)}")
-        span, reason = in_units(mention, pieces, segment_of, breakers=limits.breakers)
+        span, reason = find_units(mention, pieces, segment_of, breakers=limits.breakers)
         if span is not None:
             row, outside = (*span, index[mention.type]), reach.outside(span)
             refused = chosen.refuses(row) or outside
@@ -184,7 +184,7 @@ def align(
     spans, exact = table[:, :3], table[:, 3] > 0
     if not limits.separates:
         lost["touching"] += int((_touching(spans, segment_of) & exact).sum())
-    return Aligned(spans=spans, lost=+lost)
+    return AlignedGold(spans=spans, lost=+lost)
 
 
 def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> Ints:
@@ -212,7 +212,7 @@ def unknown_units(ranges: Sequence[Span], pieces: Pieces, *, limits: Limits) -> 
     return found
 
 
-def spans_in(spans: Ints, window: Window) -> Ints:
+def spans_in_window(spans: Ints, window: Window) -> Ints:
     """Returns the spans in a window, and the parts of unknown ranges in it, relative to its first unit.
 
     Args:
@@ -227,7 +227,7 @@ def spans_in(spans: Ints, window: Window) -> Ints:
     return found
 
 
-def covered(ranges: Ints, units: int) -> Bools:
+def covered_mask(ranges: Ints, units: int) -> Bools:
     """Returns the mask of units that lie in at least one range.
 
     Args:
@@ -312,7 +312,7 @@ class Reach:
             if most is not None and size > most:
                 return "too-wide"
         middle = self._windows[self._window_of[(start + end - 1) // 2]]
-        return "" if answers_for(middle, start, end) else "crosses-window"
+        return "" if scores_span(middle, start, end) else "crosses-window"
 
 
 def _touching(spans: Ints, segment_of: Ints) -> Bools:

@@ -21,11 +21,11 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Floats32, Ints
-from fascicle.core.files.atomic import atomic_folder, check_folder, output
+from fascicle.core.files.atomic import atomic_folder, check_folder, open_output
 from fascicle.core.files.intact import first_changed
 from fascicle.core.files.owned import Ledger, file_facts
 from fascicle.core.files.source import GZIP
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 
 _UNKNOWN_WORDS: Final = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk")  # names that tools give to the row of unknown words
@@ -56,18 +56,18 @@ class VectorReport:
         found = []
         if self.duplicates:
             found.append(
-                f"left out: {counted(self.duplicates, 'row')} of vectors with a word that was there before "
+                f"left out: {plural(self.duplicates, 'row')} of vectors with a word that was there before "
                 f"(the first in line {self.first_duplicate:,})"
             )
         if self.not_utf8:
             found.append(
-                f"left out: {counted(self.not_utf8, 'row')} of vectors with a word that is no UTF-8 "
+                f"left out: {plural(self.not_utf8, 'row')} of vectors with a word that is no UTF-8 "
                 f"(the first in line {self.first_not_utf8:,})"
             )
         if self.announced:
             there = self.rows + self.duplicates + self.not_utf8
             found.append(
-                f"the first line of the file of vectors says {counted(self.announced, 'row')}, but it has "
+                f"the first line of the file of vectors says {plural(self.announced, 'row')}, but it has "
                 f"{there:,}: it may be cut off"
             )
         return found
@@ -95,7 +95,7 @@ class StaticVectors:
         """
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix) or not self.matrix.size:
             raise InputError(
-                f"{counted(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are not a table "
+                f"{plural(len(self.words), 'word')} and vectors of the shape {self.matrix.shape} are not a table "
                 "of vectors; give one row for each word"
             )
 
@@ -162,7 +162,7 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
         path: the file.
         dimension: required dimension of the vectors; any by default.
         cache: folder for a copy that later calls map into memory in place of reading the text again; none by default.
-            `cache_beside` names one beside the file. A copy counts as long as the file has its size and its time of
+            `cache_folder` names one beside the file. A copy counts as long as the file has its size and its time of
             change, or else its hash.
 
     Raises:
@@ -186,13 +186,13 @@ def read_vectors(path: str | Path, *, dimension: int | None = None, cache: Path 
             found = _mapped(path, cache) or found
     if dimension is not None and found.dimension != dimension:
         raise FormatError(
-            f"the vectors of {path} have {counted(found.dimension, 'number')} each, where {dimension} are asked "
+            f"the vectors of {path} have {plural(found.dimension, 'number')} each, where {dimension} are asked "
             "for; give another file, or the dimension of this one"
         )
     return found
 
 
-def cache_beside(path: str | Path) -> Path:
+def cache_folder(path: str | Path) -> Path:
     """Returns the folder for a mapped copy beside a file of vectors."""
     return Path(f"{path}{_CACHE_SUFFIX}")
 
@@ -211,7 +211,7 @@ def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool =
     if vectors.words and vectors.words[0].startswith("\ufeff"):
         message = f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
         raise InputError(message)
-    with output(path, overwrite=overwrite) as stream:
+    with open_output(path, overwrite=overwrite) as stream:
         for word, row in zip(vectors.words, vectors.matrix, strict=True):
             stream.write(f"{word} {' '.join(_DIGITS % value for value in row)}\n".encode())
 
@@ -287,7 +287,7 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         )
     if len(parts) < dimension + 1:
         raise FormatError(
-            f"a row with {counted(len(parts) - 1, 'number')}, where the vectors of this file have "
+            f"a row with {plural(len(parts) - 1, 'number')}, where the vectors of this file have "
             f"{dimension}; give each word one row with all its numbers",
             at=place,
         )
@@ -296,7 +296,7 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         raise FormatError("a row without a word; a row begins with its word, then come its numbers", at=place)
     if b" " in name and _is_number(name.rpartition(b" ")[2]):
         raise FormatError(
-            f"a row with more than {counted(dimension, 'number')}, which the vectors of this file have; "
+            f"a row with more than {plural(dimension, 'number')}, which the vectors of this file have; "
             "give each word one row with all its numbers",
             at=place,
         )
@@ -304,7 +304,7 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         with np.errstate(over="ignore"):  # what is too large for float32 is not finite, and refused below
             row = np.array([float(value) for value in numbers], dtype=np.float32)
     except ValueError:
-        message = f"a row holds something else than a word and {counted(dimension, 'number')}"
+        message = f"a row holds something else than a word and {plural(dimension, 'number')}"
         raise FormatError(message, at=place) from None
     if not np.isfinite(row).all():
         raise FormatError("a vector with a number that is not finite; repair the file", at=place)

@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rewritten:
+class RewrittenTokenizer:
     """Tokenizer with a changed vocabulary.
 
     Attributes:
@@ -44,9 +44,9 @@ class Rewritten:
     added: int
 
 
-def rewritten(
+def rewrite_vocabulary(
     tokenizer: PieceTokenizer, *, needed: Collection[int] | None = None, words: Sequence[str] = ()
-) -> Rewritten:
+) -> RewrittenTokenizer:
     """Changes the vocabulary of a tokenizer.
 
     Args:
@@ -88,7 +88,7 @@ def rewritten(
     new = [word for word in dict.fromkeys(words) if word not in numbers]
     made.add_tokens([AddedToken(word, single_word=True, normalized=True) for word in new])
     sources = (*(source for _, source in order), *(tuple(ids.tolist()) for ids, _ in tokenizer.encode(new)))
-    return Rewritten(
+    return RewrittenTokenizer(
         tokenizer=PieceTokenizer(made, pad=sources.index((tokenizer.pad,))),
         sources=sources,
         left_out=left_out,

@@ -67,7 +67,7 @@ class Context:
 NO_CONTEXT = Context()
 
 
-def windows_of(
+def make_windows(
     pieces: Pieces,
     *,
     document: int,
@@ -103,7 +103,7 @@ def windows_of(
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
-def answered(window: Window, spans: Ints) -> Bools:
+def scored_mask(window: Window, spans: Ints) -> Bools:
     """Returns the mask of spans that are scored by a window: it keeps their middle and contains all their units.
 
     Scores of a span are kept from at most one window, and from exactly one if the span is no longer than the overlap of
@@ -123,12 +123,12 @@ def answered(window: Window, spans: Ints) -> Bools:
     return found
 
 
-def answers_for(window: Window, start: int, end: int) -> bool:
-    """Applies ``answered`` to one span."""
-    return bool(answered(window, np.array([[start, end]]))[0])
+def scores_span(window: Window, start: int, end: int) -> bool:
+    """Applies ``scored_mask`` to one span."""
+    return bool(scored_mask(window, np.array([[start, end]]))[0])
 
 
-def cut_short(pieces: Pieces, *, capacity: int) -> Ints:
+def truncated_units(pieces: Pieces, *, capacity: int) -> Ints:
     """Returns the units with more pieces than a window holds: only their first ``capacity`` pieces are read."""
     return np.flatnonzero(last_pieces(pieces) - pieces.first >= capacity).astype(np.int64)
 
@@ -138,8 +138,8 @@ def segment_starts(sentences: Ints, *, unit: Literal["sentence", "packed"], capa
 
     Args:
         sentences: piece range of each sentence, ``[s, 2]``.
-        unit: see `windows_of`.
-        capacity: see `windows_of`.
+        unit: see `make_windows`.
+        capacity: see `make_windows`.
     """
     return [start for start, _ in _segments(sentences, unit=unit, capacity=capacity)]
 
@@ -361,13 +361,13 @@ def _features(windows: Sequence[Window], known: Sequence[UnitInputs], widest: in
     return found
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 FEATURES: Final = "features"
 TYPE_VECTORS: Final = "type_vectors"  # vectors of the types, if they are an input of the network
 _OF_UNITS: Final = ("first_piece", "last_piece", "unit_of_piece", "unit_count", FEATURES)
 
 
-def with_level(batch: Batch, other: Batch, level: str) -> Batch:
+def add_level(batch: Batch, other: Batch, level: str) -> Batch:
     """Adds the units of another level to a batch, for the same windows.
 
     Args:
@@ -378,7 +378,7 @@ def with_level(batch: Batch, other: Batch, level: str) -> Batch:
     return {**batch, **{f"{level}/{name}": other[name] for name in _OF_UNITS if name in other}}
 
 
-def of_level(batch: Mapping[str, T], level: str) -> Mapping[str, T]:
+def at_level(batch: Mapping[str, _T], level: str) -> Mapping[str, _T]:
     """Returns the batch with the units of one level as its own, if the batch has several levels."""
     own = {name: batch[f"{level}/{name}"] for name in _OF_UNITS if f"{level}/{name}" in batch}
     return {**batch, **own} if own else batch

@@ -22,12 +22,12 @@ import msgspec
 from msgspec import UnsetType
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.files.tree import is_there
+from fascicle.core.files.tree import path_exists
 from fascicle.core.mention import overlaps
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, pairs, read_file
+from fascicle.formats.requests import ReadRequest, parse_pairs, read_file
 from fascicle.formats.sources import source_sha256
 from fascicle.formats.unread import with_fields
 from fascicle.settings.base import RecipeBase
@@ -39,7 +39,7 @@ from fascicle.training.labelling import SoftTags
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Selected:
     """Documents of a part with the types that a recipe selects.
 
     Attributes:
@@ -59,16 +59,16 @@ class Chosen:
     def lines(self, part: str) -> Iterator[str]:
         """Yields sentences on the changes."""
         if self.left_out:
-            lost = counted(self.left_out.total(), "gold mention is", "gold mentions are")
+            lost = plural(self.left_out.total(), "gold mention is", "gold mentions are")
             yield f"{part}: {lost} left out ({_listed(self.left_out)})"
         if self.renamed:
-            changed = counted(self.renamed.total(), "gold mention has", "gold mentions have")
+            changed = plural(self.renamed.total(), "gold mention has", "gold mentions have")
             yield f"{part}: {changed} another type ({_listed(self.renamed)})"
         if self.merged:
-            yield f"{part}: {counted(self.merged, 'gold mention')} became one with another of the same range"
+            yield f"{part}: {plural(self.merged, 'gold mention')} became one with another of the same range"
 
 
-def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chosen:
+def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Selected:
     """Leaves out and renames gold mentions.
 
     Args:
@@ -84,7 +84,7 @@ def choose_types(documents: list[Document], wanted: CorpusTypes | None) -> Chose
     if gone or renamed:
         pairs = [_changed(document, gone, new_names) for document in documents]
         documents, merged = [d for d, _ in pairs], sum(count for _, count in pairs)
-    return Chosen(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged)
+    return Selected(documents=documents, labels=labels, left_out=left_out, renamed=renamed, merged=merged)
 
 
 def check_labels(wanted: CorpusTypes, labels: Mapping[str, int], *, place: str = "corpus") -> None:
@@ -185,7 +185,7 @@ def check_data(recipe: RecipeBase) -> None:
         InputError: a file does not exist.
     """
     for key, path in recipe.files().items():
-        if not is_there(path):
+        if not path_exists(path):
             raise InputError(f"{key} of the recipe is {path}, which does not exist; correct the path")
         if key in _MODELS and is_unfinished(Path(path)):
             raise InputError(
@@ -209,10 +209,10 @@ def read_part(corpus: CorpusSettings, part: Part, *, report: ReadReport | None =
         RecipeError: a setting that the format of the file does not have.
         InputError: see ``formats.files.read``.
     """
-    return read_chosen(corpus, part, report=report).documents
+    return read_selected(corpus, part, report=report).documents
 
 
-def read_chosen(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Chosen:
+def read_selected(corpus: CorpusSettings, part: Part, *, report: ReadReport | None = None) -> Selected:
     """Reads one part as ``read_part`` does, and also returns the types that were left out or renamed."""
     path: str = getattr(corpus, part)
     documents = read_with(corpus, path, part, report=report) if path else []
@@ -265,8 +265,8 @@ def reading_of_part(corpus: ReadingOfCorpus, part: Part, *, place: str = "corpus
             shape=_unless_auto(corpus.shape),
             labels=corpus.labels or "",
             bare_tags=corpus.bare_tags is True,
-            fields=pairs(corpus.fields, key=f"{place}.fields", example="text=body"),
-            where=pairs(where, key=f"{place}.where", example="split=test"),
+            fields=parse_pairs(corpus.fields, key=f"{place}.fields", example="text=body"),
+            where=parse_pairs(where, key=f"{place}.where", example="split=test"),
         )
     except UsageError as error:
         raise RecipeError(str(error)) from None
@@ -379,11 +379,11 @@ class Parts:
     def facts(self, recipe: Recipe) -> dict[str, Any]:
         """Returns the hash of all data of the recipe, and the size of each part."""
         sizes = {
-            name: {"documents": len(documents), "mentions": _mentions(documents)}
+            name: {"documents": len(documents), "mentions": mentions(documents)}
             for name, documents in (("train", self.train), ("dev", self.dev), ("test", self.test))
         }
         return data_facts(recipe, sizes)
 
 
-def _mentions(documents: list[Document]) -> int:
+def mentions(documents: list[Document]) -> int:
     return sum(len(d.layer(GOLD)) for d in documents)

@@ -32,7 +32,7 @@ from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span, overlaps
 from fascicle.core.tags import SCHEMES, TagScheme
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import Scores, score
@@ -44,14 +44,14 @@ from fascicle.terms.finding import PackFinder
 from fascicle.terms.matcher import DictionaryReport, Matcher, TsvOptions, WordReader, read_dictionary
 from fascicle.terms.overlaps import Match
 from fascicle.terms.pack.pack import Pack
-from fascicle.text.annotator import without_b
+from fascicle.text.annotator import bio_to_io
 
 UNKNOWN: Final = "unknown"  # source and type of the unknown ranges
 LABELS: Final = "labels"  # in the meta of a document: the origin of its gold, if not people
 _LISTED: Final = 20  # types whose mentions are counted in a note, each for itself
 
 
-Labeller = Matcher | PackFinder  # of the names that become labels
+_Labeller = Matcher | PackFinder  # of the names that become labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class WeakLabels:
         notes: sentences on the reading.
     """
 
-    matcher: Labeller
+    matcher: _Labeller
     told: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -114,7 +114,7 @@ def _labels_of_pack(given: DistantSettings) -> WeakLabels:
         )
     pack = Pack.open(given.core)
     finder = PackFinder({pack.manifest.name: pack}, overlaps="longest")
-    told = (f"{pack.full_name} with {counted(len(pack.active), 'name')}",)
+    told = (f"{pack.full_name} with {plural(len(pack.active), 'name')}",)
     return WeakLabels(matcher=finder, told=told, notes=told)
 
 
@@ -139,7 +139,7 @@ def _core_columns(given: DistantSettings) -> TsvOptions:
     )
 
 
-def distant_documents(documents: Iterable[Document], matcher: Labeller) -> list[Document]:
+def distant_documents(documents: Iterable[Document], matcher: _Labeller) -> list[Document]:
     """Replaces all mentions of documents by the matches of a dictionary.
 
     A phrase of several types becomes a mention of each: heads that hold one type a span teach the first by name and
@@ -197,18 +197,17 @@ def label_notes(documents: Sequence[Document]) -> list[str]:
     makers = sorted({d.meta[LABELS] for d in documents if LABELS in d.meta})
     listed = ", ".join(f"{count:,} {name}" for name, count in shown) or "none"
     if len(types) > len(shown):
-        listed = f"of {counted(len(types), 'type')}, most of all {listed}"
+        listed = f"of {plural(len(types), 'type')}, most of all {listed}"
     said = [
-        f"labels by {', '.join(makers) or 'people'}: {counted(types.total(), 'mention')} ({listed}), {unknown:,} "
-        "unknown"
+        f"labels by {', '.join(makers) or 'people'}: {plural(types.total(), 'mention')} ({listed}), {unknown:,} unknown"
     ]
     several = sum(count > 1 for count in places.values())
     if several:
-        said.append(f"{counted(several, 'place has', 'places have')} mentions of several types")
+        said.append(f"{plural(several, 'place has', 'places have')} mentions of several types")
     return said
 
 
-def _labelled(document: Document, found: Sequence[Match], matcher: Labeller) -> Document:
+def _labelled(document: Document, found: Sequence[Match], matcher: _Labeller) -> Document:
     mentions = [
         Mention(((match.start, match.end),), kind, source=source)
         for match in found
@@ -277,7 +276,7 @@ def _in(table: NDArray[np.float64], own: TagScheme, wanted: TagScheme) -> NDArra
         return table
     if own.width < wanted.width:
         raise ValueError(f"labels in {own.name} say nothing of where mentions begin, as {wanted.name} needs it")
-    return without_b(table)
+    return bio_to_io(table)
 
 
 def soft_tags(labels: Labels, header: Header, names: Mapping[str, str]) -> SoftTags:
@@ -294,7 +293,7 @@ def soft_tags(labels: Labels, header: Header, names: Mapping[str, str]) -> SoftT
     return SoftTags(words=labels.words, steps=steps, types=tuple(names.values()), scheme=scheme)
 
 
-def taught(labels: Labels, header: Header, names: Mapping[str, str]) -> Document:
+def with_answer_as_gold(labels: Labels, header: Header, names: Mapping[str, str]) -> Document:
     """Returns the document with the mentions of the answer as its gold, in place of any other.
 
     Args:
@@ -306,13 +305,13 @@ def taught(labels: Labels, header: Header, names: Mapping[str, str]) -> Document
     mentions = [
         Mention(((int(words[start, 0]), int(words[end - 1, 1])),), name)
         for kind, name in names.items()
-        for start, end in runs(labels.tags, header.types.index(kind), scheme)
+        for start, end in _runs(labels.tags, header.types.index(kind), scheme)
     ]
     others = [mention for mention in labels.document.mentions if mention.source != GOLD]
     return msgspec.structs.replace(labels.document, mentions=(*mentions, *others))
 
 
-def runs(tags: Bools, kind: int, scheme: TagScheme) -> list[tuple[int, int]]:
+def _runs(tags: Bools, kind: int, scheme: TagScheme) -> list[tuple[int, int]]:
     """Returns the mentions of one type: first word, and one past the last.
 
     Args:

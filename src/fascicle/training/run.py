@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.settings.base import Positive
 from fascicle.settings.recipes.any import AnyRecipe, read_recipe
 from fascicle.settings.recipes.distil import DistilRecipe
@@ -83,7 +83,7 @@ def run_recipe(recipe: AnyRecipe, folder: Path, *, resume: bool = False) -> Iter
     yield from train(recipe, folder, prepare, resume=resume)
 
 
-@checked
+@validate_arguments
 def train_recipe(
     recipe: AnyRecipe | str | os.PathLike[str],
     folder: str | os.PathLike[str] | None = None,

@@ -1,6 +1,6 @@
 """Reads several corpora of one recipe, each with its own types; document ids begin with the name of the corpus.
 
-`read_one` reads every kind of part, also one of weak labels over raw text (`_of_teacher`), which has raw texts, and the
+`read_corpus` reads every kind of part, also one of weak labels over raw text (`_of_teacher`), which has raw texts, and the
 file in which ``fascicle label`` wrote the answers of a teacher for them. Documents of an exclusion list
 (``fascicle corpus check --exclude-list``) are left out of train alone, because the model is not trained on dev and
 test.
@@ -18,24 +18,24 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.source import Source
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
-from fascicle.formats.exclusions import PROTECTED, Exclusion, read_exclusions, reasons_of
+from fascicle.formats.exclusions import PROTECTED, Exclusion, exclusions_by_key, read_exclusions
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import resolved
+from fascicle.formats.requests import resolve_inputs
 from fascicle.formats.weak_labels import Header, read_header, read_labels
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import (
-    Chosen,
     CorpusPart,
+    Selected,
     check_labels,
     check_merged,
     choose_types,
     read_with,
     reading_of_part,
 )
-from fascicle.training.labelling import SoftTags, soft_tags, taught
+from fascicle.training.labelling import SoftTags, soft_tags, with_answer_as_gold
 
 _AGAIN = "make it again with fascicle corpus check --exclude-list, reading the corpus as the recipe does"
 
@@ -74,7 +74,7 @@ def check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     """
     if any(row.part not in PROTECTED for row in read_exclusions(Source(path=exclude))):
         raise InputError(
-            f"the exclusion list {exclude} names none of the {counted(documents, 'document')} of {' and '.join(trains)}"
+            f"the exclusion list {exclude} names none of the {plural(documents, 'document')} of {' and '.join(trains)}"
             f", so it was made for another corpus; {_AGAIN}"
         )
 
@@ -95,7 +95,7 @@ def without_listed(
         InputError: the list cannot be read, is not about these documents, or leaves none of them.
     """
     rows = list(read_exclusions(Source(path=exclude)))
-    reasons = reasons_of(rows)
+    reasons = exclusions_by_key(rows)
     kept, found = [], list[Exclusion | None]()
     for path, documents in files.items():
         hashes = [hashlib.sha256(document.text.encode("utf-8")).hexdigest() for document in documents]
@@ -109,7 +109,7 @@ def without_listed(
     notes = list(_notes(exclude, [row for row in found if row is not None], total=len(found)))
     if in_dev := sum(row.part == "dev" for row in rows):
         notes.append(
-            f"dev: the list names {counted(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
+            f"dev: the list names {plural(in_dev, 'document')} of dev; they stay, for nothing is learned from dev"
         )
     return kept, tuple(notes)
 
@@ -136,7 +136,7 @@ def _is_of(row: Exclusion, path: str) -> bool:
 
 
 def _notes(exclude: str, rows: Sequence[Exclusion], *, total: int) -> Iterator[str]:
-    yield f"train: {len(rows):,} of {counted(total, 'document')} are left out, as {exclude} says"
+    yield f"train: {len(rows):,} of {plural(total, 'document')} are left out, as {exclude} says"
     reasons = Counter((row.reason, row.of_part, row.of_corpus) for row in rows)
     for (reason, part, name), count in sorted(reasons.items()):
         yield f"train:   {count:,} for {reason} with {part} ({Path(name).name})"
@@ -165,7 +165,7 @@ def _names(name: str, part: PartSettings, header: Header) -> dict[str, str]:
     return kept
 
 
-def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
+def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPart]:
     """Reads all parts of a recipe, in the order of their names.
 
     Args:
@@ -173,11 +173,11 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPar
         report: receives the repairs and losses of reading.
 
     Raises:
-        InputError: see `read_one`.
-        RecipeError: see `read_one`.
+        InputError: see `read_corpus`.
+        RecipeError: see `read_corpus`.
     """
     parts = recipe.corpora()
-    read = [read_one(name, part, report) for name, part in parts.items()]
+    read = [read_corpus(name, part, report) for name, part in parts.items()]
     for path in {part.exclude for part in parts.values() if part.exclude}:
         # A list may be about several parts, and may have no entry for one of them.
         users = [one for one in read if parts[one.name].exclude == path]
@@ -187,7 +187,7 @@ def read_all(recipe: Recipe, report: ReadReport | None = None) -> list[CorpusPar
     return read
 
 
-def read_one(name: str, part: PartSettings, report: ReadReport | None = None) -> CorpusPart:
+def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None) -> CorpusPart:
     """Reads one part.
 
     Args:
@@ -207,7 +207,7 @@ def read_one(name: str, part: PartSettings, report: ReadReport | None = None) ->
         of_files, left_out = without_listed(read.files, part.exclude)
         kept = [document for of_file in of_files for document in of_file]
     read.check(kept)
-    unscored = without_score(part.annotates, read.dev.documents) if part.dev else ()
+    unscored = unscored_type_notes(part.annotates, read.dev.documents) if part.dev else ()
     return CorpusPart(
         name=name,
         annotates=part.annotates,
@@ -229,13 +229,13 @@ class _Read:
         files: path of each file of train -> its documents.
         dev: documents to choose on; may be none.
         notes: on train, as sentences.
-        check: refuses remaining documents of train that do not fit the part; see `read_one`.
+        check: refuses remaining documents of train that do not fit the part; see `read_corpus`.
         soft: see `CorpusPart`, with the ids of the files.
         labelled_by: see `CorpusPart`.
     """
 
     files: Mapping[str, Sequence[Document]]
-    dev: Chosen
+    dev: Selected
     notes: Sequence[str]
     check: Callable[[Sequence[Document]], None]
     soft: Mapping[str, SoftTags] = field(default_factory=dict)
@@ -290,19 +290,19 @@ def _of_teacher(name: str, part: PartSettings, report: ReadReport | None) -> _Re
     def texts() -> Iterator[Document]:
         request = reading_of_part(part, "train", place=f"parts.{name}")
         try:
-            for path, document in resolved(part.trains, (), request).documents(report or ReadReport()):
+            for path, document in resolve_inputs(part.trains, (), request).documents(report or ReadReport()):
                 inputs.append(path)
                 yield document
         except UsageError as error:
             raise RecipeError(f"in [parts.{name}], {error}") from None
 
     for labels in read_labels(part.label_file, texts()):
-        document = taught(labels, header, names)
+        document = with_answer_as_gold(labels, header, names)
         files.setdefault(inputs[-1], []).append(document)
         if part.soft:
             soft[document.id] = soft_tags(labels, header, names)
     kind = f"probabilities ({header.meaning})" if part.soft else "answers"
-    count = counted(sum(map(len, files.values())), "document")
+    count = plural(sum(map(len, files.values())), "document")
     return _Read(
         files=files,
         dev=dev,
@@ -331,7 +331,7 @@ def _check_taught(
         )
 
 
-def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Chosen:
+def _dev(name: str, part: PartSettings, report: ReadReport | None) -> Selected:
     place = f"parts.{name}"
     documents = read_with(part, part.dev, "dev", place=place, report=report) if part.dev else []
     check_merged(documents, part.types, place=place)
@@ -365,7 +365,7 @@ def _check_undeclared_types(name: str, part: PartSettings, types: Collection[str
         )
 
 
-def without_score(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
+def unscored_type_notes(types: Collection[str], dev: Sequence[Document]) -> Iterator[str]:
     """Yields sentences on the types of train that have no mention in dev."""
     if unseen := sorted(set(types) - _types(dev)):
         yield f"dev has no gold mention of {_listed(unseen)}, so it gives no score of that"

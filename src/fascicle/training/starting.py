@@ -14,25 +14,25 @@ from torch import Tensor
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
 from fascicle.errors import RecipeError
-from fascicle.models.encoder import Pretrained, load_pretrained, take_vocabulary
+from fascicle.models.encoder import Pretrained, load_pretrained, replace_embeddings
 from fascicle.models.model import TOKENIZER, NerModel, load_model
 from fascicle.models.nn.pooling import InputVectors
-from fascicle.runtime.inputs import columns_of
+from fascicle.runtime.inputs import feature_columns
 from fascicle.runtime.places import find_model
-from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.best import description_file
 from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.settings.recipes.pretraining import VocabularySettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.vocabulary import may_be_added, rewritten
+from fascicle.text.vocabulary import may_be_added, rewrite_vocabulary
 from fascicle.training.raw.windows import TextBatch, TextWindows
 
 _VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with input features
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainedModel:
     """Model of torch with its weights.
 
     Attributes:
@@ -72,7 +72,7 @@ class Trained:
 
     def _hand_on_vectors(self, own: Tensor | None, new: InputVectors | None, manifest: Manifest) -> Iterator[str]:
         """Copies the vectors of input features that both models have; vectors of other features start at zero."""
-        before, after = (columns_of(one.inputs).names if one.inputs else () for one in (self.manifest, manifest))
+        before, after = (feature_columns(one.inputs).names if one.inputs else () for one in (self.manifest, manifest))
         both = [name for name in after if name in before]
         if own is not None and new is not None and both:
             places = [(before.index(name), after.index(name)) for name in both]
@@ -95,7 +95,7 @@ class Trained:
         return ""
 
 
-def open_trained(given: str, *, key: str, use: str) -> Trained:
+def open_trained(given: str, *, key: str, use: str) -> TrainedModel:
     """Opens a model of torch.
 
     Args:
@@ -112,14 +112,14 @@ def open_trained(given: str, *, key: str, use: str) -> Trained:
             f"{key} = {given!r} is a dictionary or term pack, {use}; give the run folder of a model", key=key
         )
     folder = find_model(given)
-    if described_by(folder).name != MANIFEST:
+    if description_file(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key)
     manifest = read_manifest(folder)
     if manifest.runtime != "torch":
         raise RecipeError(f"{key} = {given!r} is an export, {use}; give the run folder of its training", key=key)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    return Trained(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
+    return TrainedModel(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:
@@ -146,7 +146,7 @@ def _special_of(tokenizer: PieceTokenizer) -> dict[str, str]:
 _TEXTS = 256  # that are cut at a time
 
 
-def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces: int) -> tuple[Pretrained, str]:
+def reduce_vocabulary(pretrained: Pretrained, documents: Sequence[Document], *, pieces: int) -> tuple[Pretrained, str]:
     """Removes from an encoder's vocabulary the pieces that some texts need least.
 
     Args:
@@ -162,8 +162,8 @@ def with_pieces(pretrained: Pretrained, documents: Sequence[Document], *, pieces
     """
     tokenizer = pretrained.tokenizer
     counts = piece_counts(tokenizer, documents)
-    found = rewritten(tokenizer, needed=most_frequent(counts, pieces))
-    take_vocabulary(pretrained.encoder.network, found)
+    found = rewrite_vocabulary(tokenizer, needed=most_frequent(counts, pieces))
+    replace_embeddings(pretrained.encoder.network, found)
     stay = sorted({number for source in found.sources for number in source})
     gone = 1.0 - counts[stay].sum() / max(counts.sum(), 1)
     note = (
@@ -191,7 +191,7 @@ def most_frequent(counts: Ints, most: int) -> list[int]:
 _ROWS: Final = 1024  # windows that are counted at a time
 
 
-def changed(
+def adapt_vocabulary(
     pretrained: Pretrained, text: TextWindows, settings: VocabularySettings
 ) -> tuple[Pretrained, dict[str, int]]:
     """Adapts the vocabulary of an encoder to a text.
@@ -208,12 +208,12 @@ def changed(
         RecipeError: the tokenizer is not of the kind WordPiece.
     """
     tokenizer = pretrained.tokenizer
-    found = rewritten(
+    found = rewrite_vocabulary(
         tokenizer,
         needed=frequent_pieces(text, least=settings.keep_frequency) if settings.prune else None,
         words=frequent_words(text, tokenizer, settings),
     )
-    take_vocabulary(pretrained.encoder.network, found)
+    replace_embeddings(pretrained.encoder.network, found)
     sizes = {"before": tokenizer.size, "left_out": found.left_out, "added": found.added, "now": found.tokenizer.size}
     return replace(pretrained, tokenizer=found.tokenizer), sizes
 

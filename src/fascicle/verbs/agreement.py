@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import GOLD, Mention
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.comparison.agreement import Agreement, Number, Row, agreement, alphas
-from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
-from fascicle.evaluation.scoring.inputs import layers, only_source, unit_of
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
+from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
+from fascicle.evaluation.scoring.inputs import layers, only_source, text_unit
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents
 from fascicle.formats.account import EventCounts
 from fascicle.runtime.combination.align import some_documents
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say_notes
+from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import first_given
-from fascicle.verbs.shared import reading_of
+from fascicle.verbs.shared import read_request
 from fascicle.verbs.tasks import evaluate as scoring
 
 
@@ -64,8 +64,8 @@ class AgreedAll:
         }
 
 
-@checked
-def agree(first: scoring.Given, second: scoring.Given, *, events: EventCounts | None = None) -> Agreed:
+@validate_arguments
+def agree(first: scoring.SystemInput, second: scoring.SystemInput, *, events: EventCounts | None = None) -> Agreed:
     """Measures the agreement of two annotators.
 
     Args:
@@ -79,14 +79,14 @@ def agree(first: scoring.Given, second: scoring.Given, *, events: EventCounts | 
     """
     events = events or EventCounts()
     scoring.refuse_stdin_twice(first, second)
-    gold = scoring.gold_of(first, events=events)
+    gold = scoring.open_gold(first, events=events)
     own = gold.predictions()
-    found = on_documents_of(own, scoring.predictions_of(second, events=events))
+    found = align_to_documents(own, scoring.open_predictions(second, events=events))
     sources = own.sources
     ours = layers(gold.documents, source=GOLD if GOLD in sources or not sources else only_source(sources))
     found.check(gold.documents)
     theirs, notes = _of_the_same(ours, found, path=gold.path)
-    names = scoring.names_of([gold.path, found.path])
+    names = scoring.system_names([gold.path, found.path])
     return Agreed(
         numbers=agreement(gold.documents, ours, theirs),
         names=(names[0], names[1]),
@@ -96,8 +96,8 @@ def agree(first: scoring.Given, second: scoring.Given, *, events: EventCounts | 
     )
 
 
-@checked
-def agree_all(sides: Sequence[scoring.Given], *, events: EventCounts | None = None) -> AgreedAll:
+@validate_arguments
+def agree_all(sides: Sequence[scoring.SystemInput], *, events: EventCounts | None = None) -> AgreedAll:
     """Measures the agreement of several annotators: of each pair, and of all.
 
     Args:
@@ -135,7 +135,7 @@ def _of_the_same(
     notes = []
     if missing:
         notes.append(
-            f"{second.path} names {len(second.mentions):,} of {counted(len(first), 'document')}; the others count as "
+            f"{second.path} names {len(second.mentions):,} of {plural(len(first), 'document')}; the others count as "
             "annotated"
         )
     return {identifier: second.mentions.get(identifier, ()) for identifier in first}, notes
@@ -154,31 +154,31 @@ def run_agreement(args: Any) -> int:
     if given := first_given(args, _NO_MEANING.split()):
         option = {"--types": "--type"}.get(given, given)
         raise UsageError(f"{option} has no meaning with --agreement; leave one of the two out")
-    first = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
-    reading = reading_of(args, role="pred")
+    first = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
+    reading = read_request(args, role="pred")
     tally = Tally()
     others = [PredictionRequest(path=one, reading=reading, source=args.source or "") for one in args.files]
     found = agree_all([first, *others], events=tally.account.events)
     tally.say(verbose=args.verbose)
     say_notes(dict.fromkeys(note for one in found.pairs for note in one.notes))
-    pair, unit = found.pairs[0], unit_of(found.pairs[0].gold.documents)
+    pair, unit = found.pairs[0], text_unit(found.pairs[0].gold.documents)
     if len(others) == 1:
         value = {"names": list(pair.names)} | pair.numbers.as_dict()
-        text = shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
+        text = _shown(pair.numbers, pair.names, by_type=args.by_type, unit=unit)
     else:
-        value, text = found.as_dict(), shown_all(found, by_type=args.by_type, unit=unit)
-    put(value, text, as_json=args.json, allow_nan=False)
+        value, text = found.as_dict(), _shown_all(found, by_type=args.by_type, unit=unit)
+    emit(value, text, as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 
-def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:
+def _shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit: str = "document") -> str:
     """Formats the agreement as tables.
 
     Args:
         found: numbers to show.
         names: of the two sides.
         by_type: whether to print a line for each type.
-        unit: kind of the documents, see ``evaluation.scoring.inputs.unit_of``.
+        unit: kind of the documents, see ``evaluation.scoring.inputs.text_unit``.
     """
     header = (*names, "both", "F1", "interval")
     mentions = [("mentions", *header), *([_line(n, row, "f1") for n, row in found.mentions.items()] if by_type else [])]
@@ -189,10 +189,13 @@ def shown(found: Agreement, names: Sequence[str], *, by_type: bool = True, unit:
     words.append(_line("any type", found.any_mark, *measures))
     labels = [("types of words", "words", "kappa", "interval")]
     labels += [(name, f"{count:,}", *_cells(number)) for name, (count, number) in found.kappas.items()]
-    return "\n\n".join([drawn(mentions), drawn(words), drawn(labels), "\n".join(_notes(found, unit))]) + "\n"
+    return (
+        "\n\n".join([ruled_rows(mentions), ruled_rows(words), ruled_rows(labels), "\n".join(_notes(found, unit))])
+        + "\n"
+    )
 
 
-def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
+def _shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document") -> str:
     """Formats the agreement of several sides as tables: F1 of the mentions of each pair, and alpha of all sides.
 
     Args:
@@ -206,7 +209,7 @@ def shown_all(found: AgreedAll, *, by_type: bool = True, unit: str = "document")
     alphas += [(name, *_cells(one)) for name, one in found.alphas.items() if name is not None and by_type]
     alphas.append(("any type", *_cells(found.alphas[None])))
     numbers = found.pairs[0].numbers
-    return "\n\n".join([drawn(rows), drawn(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
+    return "\n\n".join([ruled_rows(rows), ruled_rows(alphas), "\n".join(_notes(numbers, unit)[:2])]) + "\n"
 
 
 def _line(name: str, row: Row, *measures: str) -> tuple[str, ...]:
@@ -222,15 +225,15 @@ def _cells(number: Number) -> tuple[str, str]:
 
 def _notes(found: Agreement, unit: str) -> list[str]:
     said = [
-        f"Over {counted(found.documents, 'document')} with {counted(found.words, 'word')}; all numbers but "
+        f"Over {plural(found.documents, 'document')} with {plural(found.words, 'word')}; all numbers but "
         "counts times 100.",
-        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {counted(found.resamples, 'draw')}, seed {found.seed}.",
+        f"Intervals: {found.level:.0%}, bootstrap over {unit}s, {plural(found.resamples, 'draw')}, seed {found.seed}.",
         "A word is marked by the types of the mentions that touch it. Kappa over all words is made high by the many "
         "that nobody marks; read it with those over marked words. docs/scores.md defines them.",
     ]
     if found.wordless_mentions:
         said.append(
-            f"{counted(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; they count among the "
+            f"{plural(found.wordless_mentions, 'mention touches', 'mentions touch')} no word; they count among the "
             "mentions only."
         )
     rows = [*found.mentions.values(), found.all_mentions, *found.marks.values(), found.any_mark]

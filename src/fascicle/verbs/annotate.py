@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.core.progress import progress
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import WriteReport
-from fascicle.loading import DEFAULT_MODEL, given_out, load_whole, own_names
-from fascicle.runtime.places import packs_of
+from fascicle.loading import DEFAULT_MODEL, filter_output, load_all_types, open_own_names
+from fascicle.runtime.places import pack_folders
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, pack_types
 from fascicle.settings.inputs import Case, RecognitionSettings
@@ -25,8 +25,8 @@ from fascicle.text.annotator import Annotator
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Threads, called, fills, number, option, reads
-from fascicle.verbs.process import uncollected
+from fascicle.verbs.options import Overwrite, Threads, call, fills, number, option, reads
+from fascicle.verbs.process import pause_garbage_collection
 from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
 
 _MODEL = (
@@ -124,7 +124,7 @@ def run(args: Options) -> int:
     if args.verbose:
         listener = replace(listener, wrote=_say_written)
     try:
-        with uncollected() if _is_short(args) else nullcontext():
+        with pause_garbage_collection() if _is_short(args) else nullcontext():
             annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
     finally:
         shown.end()
@@ -150,15 +150,15 @@ def _request_of(args: Options) -> AnnotateRequest:
                 f"--link, or write --link={DEFAULT_LINKER}"
             )
         raise UsageError('nothing to annotate was given; name files or folders, - for standard input, or --text "..."')
-    writing = shared.writing_of(args)
+    writing = shared.write_request(args)
     shown = writing.path == STDOUT and sys.stdout.isatty() and args.format is None
     options = replace(writing.options, title=len(args.text) != 1)
     form = "jsonl" if args.json else "text" if shown else writing.format
-    return called(
+    return call(
         AnnotateRequest,
         args,
         texts=tuple(args.text),
-        reading=shared.reading_of(args),
+        reading=shared.read_request(args),
         writing=replace(writing, format=form, options=options),
         link=None if args.no_link else tuple(args.link) or AUTO,
         also_read=(args.types,) if args.types else (),
@@ -177,13 +177,13 @@ def _predictor_of(args: Options) -> Callable[[], Annotator]:
         _opened, model, threads=threads, types=args.types, also=args.also, case=args.case, links=not args.no_link
     )
     chosen = partial(asked, only=tuple(args.only), threshold=args.threshold or 0.0, variants=args.variants)
-    if not packs_of(model):
+    if not pack_folders(model):
         if args.nested:
             raise UsageError(f"--nested is for term packs, and {model[0]} is none; leave it out")
         return partial(chosen, ends=args.ends)
     if args.ends:
         raise UsageError(f"--ends is for models, and {model[0]} is a term pack; leave it out")
-    known = {kind for pack in packs_of(model) for kind in pack_types(pack)}
+    known = {kind for pack in pack_folders(model) for kind in pack_types(pack)}
     mixed = bool(args.also) or args.variants
     given: dict[str, Any] = {
         "types": tuple(kind for kind in args.only if kind in known or not mixed),
@@ -210,15 +210,15 @@ def _opened(
     recognition: RecognitionSettings | None = None,
     **chosen: Any,
 ) -> Annotator:
-    with uncollected():
-        predictor = load_whole(model, threads=threads, types=types, case=case, recognition=recognition)
-        names = own_names(also, case=case, links=links)
+    with pause_garbage_collection():
+        predictor = load_all_types(model, threads=threads, types=types, case=case, recognition=recognition)
+        names = open_own_names(also, case=case, links=links)
     _note_unread(types, predictor)
-    return given_out(predictor, also=names, **chosen)
+    return filter_output(predictor, also=names, **chosen)
 
 
 def _say_written(path: Path, report: WriteReport) -> None:
-    say(f"wrote {path}: {counted(report.documents, 'document')}, {counted(report.mentions, 'mention')}")
+    say(f"wrote {path}: {plural(report.documents, 'document')}, {plural(report.mentions, 'mention')}")
 
 
 def _note_unread(types: str | None, predictor: Annotator) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from fascicle.core.wording import counted
-from fascicle.verbs.messages import put, say, with_options
-from fascicle.verbs.options import THREADS, Declared, called, fills, option, positive, reads
-from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, runs_of
+from fascicle.core.wording import plural
+from fascicle.verbs.messages import emit, say, with_options
+from fascicle.verbs.options import THREADS, Declared, call, fills, option, positive, reads
+from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, plan_grid
 
 if TYPE_CHECKING:
     from fascicle.training.experiments.queue import Planned
@@ -45,21 +45,21 @@ class Options(Declared):
 
 def run(args: Options) -> int:
     """Runs the grid; returns the exit code."""
-    settings = called(BenchSettings, args, tiers=tuple(args.tier))
+    settings = call(BenchSettings, args, tiers=tuple(args.tier))
     if args.listed:
-        planned = runs_of(args.grid, settings)
-        return put([_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True)
+        planned = plan_grid(args.grid, settings)
+        return emit([_row(one) for one in planned], _listed(planned), as_json=args.json, ensure_ascii=True)
     done = bench(args.grid, settings, tell=say, tell_more=say if args.verbose else lambda sentence: None)
-    put(_value(done), _as_text(done.rows), as_json=args.json, ensure_ascii=True)
+    emit(_value(done), _as_text(done.rows), as_json=args.json, ensure_ascii=True)
     return _said_ends(done)
 
 
 def _said_ends(done: Benched) -> int:
     """Prints the runs that are left or failed; returns the exit code."""
     if done.left:
-        say(f"{counted(done.left, 'run')} left: the same command goes on")
+        say(f"{plural(done.left, 'run')} left: the same command goes on")
     if done.failed:
-        say(f"{counted(done.failed, 'run')} failed; the others are done or left")
+        say(f"{plural(done.failed, 'run')} failed; the others are done or left")
     return 3 if done.failed else 0
 
 
@@ -109,12 +109,12 @@ def _listed(planned: Sequence[Planned]) -> str:
 
 
 def _state(found: Planned) -> str:
-    from fascicle.training.experiments.queue import epochs_of
+    from fascicle.training.experiments.queue import count_epochs
 
     said = {
         "done": "done",
         "complete": "trained, results not written",
-        "interrupted": f"interrupted after epoch {found.epoch} of {epochs_of(found.recipe)}",
+        "interrupted": f"interrupted after epoch {found.epoch} of {count_epochs(found.recipe)}",
         "new": "not run",
         "waiting": f"not run, starts from {found.after}, which is not complete",
         "unable": f"cannot be begun: {with_options(found.problem)}",

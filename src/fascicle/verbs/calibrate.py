@@ -8,16 +8,23 @@ from typing import Any, get_args
 import msgspec
 
 from fascicle.errors import UsageError
-from fascicle.evaluation.calibration.documents import lines_of
+from fascicle.evaluation.calibration.documents import describe_fit
 from fascicle.evaluation.calibration.fitting import Stage, Target
-from fascicle.evaluation.reports.table import drawn, percent
+from fascicle.evaluation.reports.table import percent, ruled_rows
 from fascicle.evaluation.systems.predictions import PredictionRequest
-from fascicle.runtime.places import as_path
+from fascicle.runtime.places import path_to_load
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import put, say, say_notes
-from fascicle.verbs.options import Overwrite, Strict, Threads, called, first_given, number, option, reads, writes
-from fascicle.verbs.shared import TYPES, Reading, reading_of, types_of
-from fascicle.verbs.tasks.calibrate import Calibrated, CalibrateSettings, Method, calibrate, described, rules_described
+from fascicle.verbs.messages import emit, say, say_notes
+from fascicle.verbs.options import Overwrite, Strict, Threads, call, first_given, number, option, reads, writes
+from fascicle.verbs.shared import TYPES, Reading, read_request, type_mapping
+from fascicle.verbs.tasks.calibrate import (
+    Calibrated,
+    CalibrateSettings,
+    Method,
+    calibrate,
+    describe_calibration,
+    describe_rules,
+)
 from fascicle.verbs.tasks.calibrate_documents import DocumentCalibrated, calibrate_documents
 
 _OPTIMISTIC = (
@@ -73,28 +80,28 @@ def run(args: Options) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     tally = Tally()
-    gold = [PredictionRequest(path=path, reading=reading_of(args)) for path in args.gold]
+    gold = [PredictionRequest(path=path, reading=read_request(args)) for path in args.gold]
     how: dict[str, Any] = {"overwrite": args.overwrite, "events": tally.account.events, "watch": with_progress}
     made: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
             raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
-        how |= {"gold": gold, "folder": args.output, "types": types_of(args)}
-        made = found = called(calibrate_documents, args, **how)
+        how |= {"gold": gold, "folder": args.output, "types": type_mapping(args)}
+        made = found = call(calibrate_documents, args, **how)
         value, text = _documents_value(found), _documents_as_text(found, args.gold)
     else:
-        made = fitted = calibrate(args.model, gold[0], args.output, settings_of(args), **how)
+        made = fitted = calibrate(args.model, gold[0], args.output, _settings_of(args), **how)
         value, text = _value(fitted), _as_text(fitted, args.gold[0])
     tally.say(verbose=args.verbose)
     say_notes(made.notes)
-    put(value, text, as_json=args.json)
-    say(f"the calibrated model is {made.folder}; fascicle annotate --model {as_path(made.folder)} uses it")
+    emit(value, text, as_json=args.json)
+    say(f"the calibrated model is {made.folder}; fascicle annotate --model {path_to_load(made.folder)} uses it")
     return tally.exit_code(strict=args.strict)
 
 
 def _documents_as_text(made: DocumentCalibrated, paths: Sequence[str]) -> str:
     head = f"{made.manifest.name} on {', '.join(paths)}"
-    return "\n".join([head, "", *lines_of(made.fitted), _OPTIMISTIC]) + "\n"
+    return "\n".join([head, "", *describe_fit(made.fitted), _OPTIMISTIC]) + "\n"
 
 
 def _documents_value(made: DocumentCalibrated) -> dict[str, Any]:
@@ -106,23 +113,23 @@ def _documents_value(made: DocumentCalibrated) -> dict[str, Any]:
     }
 
 
-def settings_of(args: Options) -> CalibrateSettings:
+def _settings_of(args: Options) -> CalibrateSettings:
     """Returns the settings of the fit of scores and rules."""
     if len(args.gold) > 1 or args.untaught:
         wrong = "--untaught was given" if args.untaught else f"{len(args.gold)} files were given"
         raise UsageError(f"{wrong} without --document, but needs it; add --document, or leave it out")
     wanted = args.f1 or args.precision is not None or args.recall is not None
     target = Target(precision=args.precision, recall=args.recall) if wanted else None
-    return called(CalibrateSettings, args, target=target, types=types_of(args))
+    return call(CalibrateSettings, args, target=target, types=type_mapping(args))
 
 
 def _as_text(made: Calibrated, gold: str) -> str:
     lines = [f"{made.manifest.name} on {gold}", ""]
     if made.fitted:
         rows = [("", "mentions", "ECE", "Brier", "P", "R", "F1"), *map(_row, made.fitted.stages)]
-        lines += [drawn(rows), "", *described(made.fitted.calibration)]
+        lines += [ruled_rows(rows), "", *describe_calibration(made.fitted.calibration)]
     if made.abbreviations:
-        lines += rules_described(made.abbreviations)
+        lines += describe_rules(made.abbreviations)
     return "\n".join([*lines, _OPTIMISTIC]) + "\n"
 
 

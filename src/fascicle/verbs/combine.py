@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import Document, Event, Mention
-from fascicle.core.effects import event_of
-from fascicle.core.wording import counted
+from fascicle.core.effects import make_event
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_texts
 from fascicle.evaluation.systems import several
@@ -30,14 +30,14 @@ from fascicle.settings.base import Positive
 from fascicle.settings.recipes.ensemble import RuleName
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say, say_notes
-from fascicle.verbs.options import OVERWRITE, THREADS, called, option, positive, reads, writes
-from fascicle.verbs.shared import StrictWriting, predicting_of, reading_of
+from fascicle.verbs.options import OVERWRITE, THREADS, call, option, positive, reads, writes
+from fascicle.verbs.shared import StrictWriting, predictions_request, read_request
 from fascicle.verbs.systems import SystemOptions, files_of
 
 if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
 
-STEP: Final = "combine"
+_STEP: Final = "combine"
 OFFSETS: Final = "see that its offsets are code points from 0 and that an end is the place behind the last character"
 
 
@@ -71,7 +71,7 @@ class Combined:
     notes: tuple[str, ...] = ()
 
 
-@checked
+@validate_arguments
 def combine(
     systems: several.Systems,
     rule: RuleRequest | RuleName = "union",
@@ -99,15 +99,15 @@ def combine(
     """
     events = EventCounts() if account is None else account.events
     reading = ReadReport() if account is None else account.reading
-    systems = several.systems_of(systems)
+    systems = several.to_systems_request(systems)
     wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
     wanted.check({"texts": texts}, needed=("texts",) if wanted.name == "meta" else ())
     made, least = wanted.rule(), None if texts is None else _probability(wanted.threshold)
     given = several.read_systems(systems, least=wanted.kind.least, events=events)
     made.check(len(given))
-    named, notes = several.renamed(systems, given)
+    named, notes = several.rename_types(systems, given)
     if not systems.distinct_types:
-        notes += several.types_checked(named, notes, agree=made.is_vote)
+        notes += several.check_type_names(named, notes, agree=made.is_vote)
     votes = align(named, missing=missing, least=wanted.kind.least)
     kept = rules.combine(votes, made)
     found: Mapping[str, Sequence[Event]] = {}
@@ -125,7 +125,7 @@ def combine(
     return Combined(
         predictions=tuple(_predictions(kept, votes, found)),
         votes=votes,
-        notes=(*notes, *several.notes_on(given), *_notes(votes)),
+        notes=(*notes, *several.notes_on_files(given), *_notes(votes)),
     )
 
 
@@ -183,7 +183,7 @@ def _predictions(
 
 
 def _no_vote(name: str) -> Event:
-    return event_of("no-vote", step=STEP, message=f"{name} did not list this document, so it had no vote here")
+    return make_event("no-vote", step=_STEP, message=f"{name} did not list this document, so it had no vote here")
 
 
 def _notes(votes: Votes) -> Iterator[str]:
@@ -193,8 +193,7 @@ def _notes(votes: Votes) -> Iterator[str]:
     for name, documents in votes.assumed.items():
         all_ = len(votes.documents)
         yield (
-            f"{name} names {all_ - len(documents):,} of {counted(all_, 'document')}; in the rest nothing "
-            "counts as found"
+            f"{name} names {all_ - len(documents):,} of {plural(all_, 'document')}; in the rest nothing counts as found"
         )
     alone = int((votes.voters.sum(axis=1) == 1).sum())
     if alone and len(votes.systems) > 1:
@@ -214,12 +213,12 @@ def _notes(votes: Votes) -> Iterator[str]:
             )
 
 
-META: Final = "meta"
+_META: Final = "meta"
 
 
 _RULES: Final = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
 _THRESHOLD: Final = (
-    f"for weighted: the share of the weight that must be exceeded; default: {HALF}; of {META}: the least "
+    f"for weighted: the share of the weight that must be exceeded; default: {HALF}; of {_META}: the least "
     "probability to keep; default: the one that was chosen for the filter"
 )
 
@@ -257,8 +256,8 @@ class Options(StrictWriting, SystemOptions):
 
 def run(args: Options) -> int:
     """Runs the combination; returns the exit code."""
-    rule, texts = rule_of(args), texts_of(args)
-    writing = predicting_of(args)
+    rule, texts = rule_of(args), _texts_of(args)
+    writing = predictions_request(args)
     writing.check()
     tally = Tally()
     found = combine(systems_of(args, files_of(args)), rule, missing=args.missing, texts=texts, account=tally.account)
@@ -269,7 +268,7 @@ def run(args: Options) -> int:
         kept = sum(len(one.mentions) for one in found.predictions)
         say(
             f"{args.rule} of {', '.join(votes.systems)}: {kept:,} of "
-            f"{counted(len(votes.predicted), 'distinct mention')} kept, in {counted(len(votes.documents), 'document')}"
+            f"{plural(len(votes.predicted), 'distinct mention')} kept, in {plural(len(votes.documents), 'document')}"
         )
     tally.say(verbose=args.verbose)
     return 3 if args.strict and votes.unread else tally.exit_code(strict=args.strict)
@@ -277,18 +276,18 @@ def run(args: Options) -> int:
 
 def systems_of(args: SystemOptions, files: Sequence[str]) -> several.SystemsRequest:
     """Returns the systems that the options and the files name."""
-    return called(several.SystemsRequest, args, paths=files, reading=reading_of(args), sources=args.source)
+    return call(several.SystemsRequest, args, paths=files, reading=read_request(args), sources=args.source)
 
 
 def rule_of(args: Any) -> RuleRequest:
     """Returns the requested rule."""
     weights = None if args.weights is None else args.weights.split(",")
-    return called(RuleRequest, args, name=args.rule, weights=weights)
+    return call(RuleRequest, args, name=args.rule, weights=weights)
 
 
-def texts_of(args: Options) -> TextsRequest | None:
+def _texts_of(args: Options) -> TextsRequest | None:
     """Returns the texts of ``--texts``; the number of threads matters only to the rule ``meta``."""
     rule_of(args).check({"threads": args.threads})
     if args.texts is None:
         return None
-    return TextsRequest(path=args.texts, reading=replace(reading_of(args), format="auto"), threads=args.threads)
+    return TextsRequest(path=args.texts, reading=replace(read_request(args), format="auto"), threads=args.threads)

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.files.encodings import AUTO
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.comparison.comparing import Cells, Comparison, cells_of
+from fascicle.evaluation.comparison.comparing import Cells, Comparison, make_cells
 from fascicle.evaluation.comparison.comparing import compare as compared
 from fascicle.evaluation.comparison.search import MOST, Choices, Chosen, Floors, as_dict, choose, search
-from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, sections_of
+from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, make_sections
 from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.formats.account import EventCounts
@@ -26,11 +26,11 @@ from fascicle.runtime.combination.type_names import check_types
 from fascicle.settings.base import Natural, Positive
 from fascicle.verbs.combine import OFFSETS, systems_of
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say_notes
-from fascicle.verbs.options import OVERWRITE, STRICT, called, natural, option, positive, reads, writes
-from fascicle.verbs.shared import input_format, reading_of
+from fascicle.verbs.messages import emit, say_notes
+from fascicle.verbs.options import OVERWRITE, STRICT, call, natural, option, positive, reads, writes
+from fascicle.verbs.shared import input_format, read_request
 from fascicle.verbs.systems import SYSTEM_FORMATS, SystemOptions, files_of
-from fascicle.verbs.tasks.evaluate import File, request_of
+from fascicle.verbs.tasks.evaluate import File, as_request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +66,12 @@ class Compared:
 
     comparison: Comparison
     choices: Choices | None
-    given: Sequence[several.FromFile]
+    given: Sequence[several.SystemOfFile]
     systems: Sequence[System]
     notes: tuple[str, ...] = ()
 
 
-@checked
+@validate_arguments
 def compare(
     gold: File,
     systems: several.Systems,
@@ -92,29 +92,29 @@ def compare(
         InputError: a file cannot be read, has other texts than the gold, or has a different name for one type.
     """
     chosen = settings or CompareSettings()
-    systems = several.systems_of(systems)
-    reference = several.read_gold(request_of(gold), events=events)
+    systems = several.to_systems_request(systems)
+    reference = several.read_gold(as_request(gold), events=events)
     given = several.read_systems(systems, gold=reference, events=events)
     if chosen.search and len(given) > MOST:
         raise UsageError(
             f"all subsets of {len(given)} systems are too many to try; give at most {MOST} systems, or search=False"
         )
-    (right, *named), notes = several.renamed(systems, given, reference.system("the gold"))
+    (right, *named), notes = several.rename_types(systems, given, reference.system("the gold"))
     if not systems.distinct_types:
         notes += _check_types(right, named, notes)
-    cells = cells_of(right, named, allow_missing=chosen.allow_missing)
+    cells = make_cells(right, named, allow_missing=chosen.allow_missing)
     drawn = cells.drawn(resamples=chosen.resamples, seed=chosen.seed)
     comparison, choices = compared(cells, drawn, seed=chosen.seed, unit=reference.unit), None
     if chosen.search:
         choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
-    notes = [*notes, *reference.notes, *several.notes_on(given), *_missing(cells), *_all_wrong(comparison)]
+    notes = [*notes, *reference.notes, *several.notes_on_files(given), *_missing(cells), *_all_wrong(comparison)]
     return Compared(comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes))
 
 
 def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) -> list[str]:
     """Refuses a system without any type of the gold, and type names that differ only in spelling."""
-    several.types_checked((gold, *systems), notes, agree=False)
-    return [note for system in systems for note in several.types_checked((gold, system), notes, agree=True)]
+    several.check_type_names((gold, *systems), notes, agree=False)
+    return [note for system in systems for note in several.check_type_names((gold, system), notes, agree=True)]
 
 
 def _all_wrong(comparison: Comparison) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _missing(cells: Cells) -> Iterator[str]:
         yield f"mentions that one side has more than once, beyond the first: {cells.duplicates:,}; they count once"
 
 
-OUT: Final = "combined.tsv"
+_OUT: Final = "combined.tsv"
 
 
 _SEARCH: Final = f"score every subset of up to {MOST} systems under every rule; default: yes"
@@ -172,22 +172,22 @@ class Options(SystemOptions):
 def run(args: Options) -> int:
     """Runs the comparison; returns the exit code."""
     floors = Floors(recall=args.recall_floor, precision=args.precision_floor)
-    settings = called(CompareSettings, args, floors=floors)
+    settings = call(CompareSettings, args, floors=floors)
     if args.output is not None:
         check_target(args.output, overwrite=args.overwrite)
     tally, systems = Tally(), systems_of(args, files_of(args))
-    gold = PredictionRequest(path=args.gold, reading=reading_of(args, role="gold"))
+    gold = PredictionRequest(path=args.gold, reading=read_request(args, role="gold"))
     found = compare(gold, systems, settings, events=tally.account.events)
     commands = [
         _command(one.chosen, found, systems, settings) for one in (found.choices.choices if found.choices else ())
     ]
-    sections = sections_of(found.comparison, found.choices, commands=commands)
+    sections = make_sections(found.comparison, found.choices, commands=commands)
     if args.output is not None:
         with atomic_text_writer(args.output, overwrite=args.overwrite) as stream:
             stream.write(as_markdown(f"Systems compared on {args.gold}", sections, notes=found.notes))
     tally.say(verbose=args.verbose)
     say_notes(found.notes)
-    put(as_dict(found.comparison, found.choices, commands=commands), as_text(sections), as_json=args.json)
+    emit(as_dict(found.comparison, found.choices, commands=commands), as_text(sections), as_json=args.json)
     return tally.exit_code(strict=args.strict)
 
 
@@ -208,8 +208,8 @@ def _command(chosen: Chosen | None, found: Compared, systems: several.SystemsReq
     if systems.distinct_types or not _types_agree([found.systems[member] for member in members], rule):
         words += ["--distinct-types"]
     words += ["--map", systems.map] if systems.map else []
-    reading = options_of(systems.reading, documents=any(one.system.lengths for one in files))
-    return shlex.join([*words, *reading, "-o", OUT])
+    reading = _options_of(systems.reading, documents=any(one.system.lengths for one in files))
+    return shlex.join([*words, *reading, "-o", _OUT])
 
 
 def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
@@ -221,7 +221,7 @@ def _types_agree(systems: Sequence[System], rule: Rule) -> bool:
     return True
 
 
-def options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
+def _options_of(reading: ReadRequest, *, documents: bool) -> list[str]:
     """Returns the given options on the reading of files, as text.
 
     Args:

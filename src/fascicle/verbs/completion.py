@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 from fascicle.verbs.options import option
 from fascicle.verbs.parsing import Parser
 
-Shell = Literal["bash", "zsh"]
+_Shell = Literal["bash", "zsh"]
 _WORDS: Final = """\
 # Completion of fascicle; made by: fascicle completion {name}
 _fascicle_words() {{ # command, word before, word so far
@@ -59,7 +59,7 @@ class Options:
         shell: bash: put the script into ~/.local/share/bash-completion/completions/fascicle; zsh: into ~/.zshrc.
     """
 
-    shell: Shell = option("SHELL", choices=get_args(Shell))
+    shell: _Shell = option("SHELL", choices=get_args(_Shell))
 
 
 def run(args: Options) -> int:
@@ -68,7 +68,7 @@ def run(args: Options) -> int:
     return 0
 
 
-def script(shell: Shell) -> str:
+def script(shell: _Shell) -> str:
     """Returns the script for a shell."""
     from fascicle.cli import build_parser  # late, for it knows this command
 

@@ -39,7 +39,7 @@ def log(bar: Any, line: str) -> None:
 
 
 @contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
+def explain_missing_extra(extra: str) -> Iterator[None]:
     """Converts the absence of a package to an error that names the extra to install.
 
     Raises:

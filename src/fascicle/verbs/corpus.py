@@ -13,7 +13,7 @@ from fascicle.formats.requests import Input, ReadRequest, notes_on, places_to_re
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import put, say, say_notes
+from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
 
 
@@ -48,14 +48,14 @@ class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     source: str | None = option("--source NAME")
 
 
-def run_stats(args: Stats) -> int:
+def _run_stats(args: Stats) -> int:
     """Prints the counts; returns the exit code."""
     tally = Tally()
-    documents = with_progress(_documents(args.files, shared.reading_of(args), tally.account))
+    documents = with_progress(_documents(args.files, shared.read_request(args), tally.account))
     stats = corpus_stats(documents, tally.account.reading)
     tally.account.written, tally.account.mentions = stats.documents, stats.mentions
     tally.account.refuse_nothing()
-    put(stats.as_dict(), format_table(stats), as_json=args.json)
+    emit(stats.as_dict(), format_table(stats), as_json=args.json)
     tally.say(verbose=args.verbose)
     tally.close(done="counted", quiet=True)
     return tally.exit_code(strict=args.strict)
@@ -63,14 +63,14 @@ def run_stats(args: Stats) -> int:
 
 def _run_convert(args: Convert) -> int:
     """Converts the corpora; returns the exit code."""
-    writing = shared.writing_of(args)
+    writing = shared.write_request(args)
     writing.check()
     tally = Tally()
     account, report = tally.account, tally.account.open_report()
     quiet = writing.path == STDOUT and sys.stdout.isatty()
-    read = _documents(args.files, shared.reading_of(args), account)
+    read = _documents(args.files, shared.read_request(args), account)
     documents = with_progress(_refusing_nothing(read, account, report), quiet=quiet)
-    write_documents(shared.of_source(documents, args.source), writing, report=report)
+    write_documents(shared.select_source(documents, args.source), writing, report=report)
     account.add(report)
     if args.verbose:
         for line in account.reading.lines():
@@ -93,7 +93,7 @@ def _refusing_nothing(documents: Iterator[Document], account: Account, report: W
 
 
 COMMANDS = {
-    "stats": (Stats, run_stats),
+    "stats": (Stats, _run_stats),
     "convert": (Convert, _run_convert),
     "check": (corpus_check.Options, corpus_check.run),
 }

@@ -11,26 +11,26 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document
-from fascicle.core.files.atomic import check_target, output
+from fascicle.core.files.atomic import check_target, open_output
 from fascicle.core.files.source import STDIN
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.evaluation.doctor.checks.contract import NEVER, SEVERITIES, CheckSettings
 from fascicle.evaluation.doctor.checks.relations import tokenizer_file
 from fascicle.evaluation.doctor.examine import Examination, Report, checks, examine, markdown, summary
-from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
+from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Part
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.conll import ConllOptions
 from fascicle.formats.exclusions import write_exclusions
 from fascicle.formats.outputs import STDOUT
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
+from fascicle.formats.requests import ReadRequest, expand_paths, parse_pairs, read_file
 from fascicle.verbs.console import with_progress
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, called, natural, option, positive, reads, writes
-from fascicle.verbs.shared import ReadingAs, input_format, reading_of
+from fascicle.verbs.options import OVERWRITE, call, natural, option, positive, reads, writes
+from fascicle.verbs.shared import ReadingAs, input_format, read_request
 
 _EXIT = "exit codes: 0 done; 2 bad input or usage, or nothing could be read; 3 a file was not read to its end, or \
 there is a finding of at least the severity of --fail-on (by default an error)"
@@ -137,7 +137,7 @@ class CheckRequest:
     skip: Collection[str] = ()
 
 
-@checked
+@validate_arguments
 def check(
     train: Paths = (), *, dev: Paths = (), test: Paths = (), against: Paths = (), settings: CheckSettings | None = None
 ) -> Examination:
@@ -158,14 +158,16 @@ def check(
         InputError: nothing could be read.
     """
     named = (("train", train), ("dev", dev), ("test", test))
-    parts = tuple((part, path) for part, given in named for path in listed(given, name=part))
+    parts = tuple((part, path) for part, given in named for path in to_path_list(given, name=part))
     if not parts:
         raise UsageError("no file was given; name those of train, dev or test")
-    request = CheckRequest(parts=parts, against=listed(against, name="against"), settings=settings or CheckSettings())
-    return examined(request)[0]
+    request = CheckRequest(
+        parts=parts, against=to_path_list(against, name="against"), settings=settings or CheckSettings()
+    )
+    return run_checks(request)[0]
 
 
-def examined(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination, list[ReadReport]]:
+def run_checks(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination, list[ReadReport]]:
     """Runs the checks of a request.
 
     Args:
@@ -183,25 +185,25 @@ def examined(request: CheckRequest, *, watch: Watch = iter) -> tuple[Examination
     return found, [place.report for place in (*places, *against)]
 
 
-def _places(request: CheckRequest, watch: Watch) -> Iterator[Given]:
+def _places(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
     named = [(Part(name=name, role=name), path) for name, path in request.parts]
     whole = [(Part(name=path, role="corpus", order=order), path) for order, path in enumerate(request.files)]
     for part, given in (*named, *whole):
         own = _of_split(request.reading, part.role) if part.role in SPLITS else request.reading
-        yield from (_given(path, part, own, watch) for path in paths_of([given], request.reading))
+        yield from (_given(path, part, own, watch) for path in expand_paths([given], request.reading))
 
 
-def _against(request: CheckRequest, watch: Watch) -> Iterator[Given]:
+def _against(request: CheckRequest, watch: Watch) -> Iterator[GivenPart]:
     for order, given in enumerate(request.against):
         part, reading = Part(name=given, role="against", order=order), request.reading_against
-        yield from (_given(path, part, reading, watch) for path in paths_of([given], reading))
+        yield from (_given(path, part, reading, watch) for path in expand_paths([given], reading))
 
 
 def _of_split(request: ReadRequest, role: str) -> ReadRequest:
     return replace(request, where=tuple((name, value.replace("{part}", role)) for name, value in request.where))
 
 
-def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
+def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> GivenPart:
     report = ReadReport()
     token, tags = request.token_and_tags
 
@@ -209,7 +211,9 @@ def _given(path: str, part: Part, request: ReadRequest, watch: Watch) -> Given:
         return watch(read_file(path, request, report=report))
 
     columns = ConllOptions(token_column=token, tag_columns=tags)
-    return Given(part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns)
+    return GivenPart(
+        part=part, path=path, documents=documents, report=report, encoding=request.encoding, columns=columns
+    )
 
 
 def run(args: Options) -> int:
@@ -221,15 +225,15 @@ def run(args: Options) -> int:
     for path in (args.output, args.exclude_list):
         if path and path != STDOUT:
             check_target(path, overwrite=args.overwrite)
-    found, readings = examined(_request_of(args), watch=with_progress)
+    found, readings = run_checks(_request_of(args), watch=with_progress)
     text = markdown(found.report, names_all=args.verbose)
     if args.json:
         text = json.dumps(found.report.as_dict(), ensure_ascii=False) + "\n"
-    with output(args.output, overwrite=args.overwrite) as stream:
+    with open_output(args.output, overwrite=args.overwrite) as stream:
         stream.write(text.encode())
     if args.exclude_list:
         count = write_exclusions(args.exclude_list, found.exclusions, overwrite=args.overwrite)
-        say(f"{counted(count, 'document')} written to the exclusion list {args.exclude_list}")
+        say(f"{plural(count, 'document')} written to the exclusion list {args.exclude_list}")
     if args.output != STDOUT:
         say(summary(found.report))
     if args.verbose:
@@ -263,14 +267,14 @@ def _request_of(args: Any) -> CheckRequest:
     against = ReadRequest(
         format=args.against_format,
         encoding=args.encoding,
-        fields=pairs(args.against_field, key="--against-field", example="text=body"),
+        fields=parse_pairs(args.against_field, key="--against-field", example="text=body"),
         asked_by="--against-format",
     )
-    return called(
+    return call(
         CheckRequest,
         args,
         parts=tuple((part, path) for part in ("train", "dev", "test") for path in getattr(args, part)),
-        reading=reading_of(args),
+        reading=read_request(args),
         reading_against=against,
         settings=_settings_of(args),
         skip=frozenset(args.skip),
@@ -284,7 +288,7 @@ def _settings_of(args: Any) -> CheckSettings:
         raise UsageError(f"there is no tokenizer.json at {args.tokenizer}; name the folder of a model, or the file")
     if args.max_length < 8:
         raise UsageError(f"--max-length {args.max_length} is not allowed; give 8 or more")
-    return called(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
+    return call(CheckSettings, args, tokenizer=Path(args.tokenizer) if args.tokenizer else None)
 
 
 def _fails(report: Report, level: str) -> bool:

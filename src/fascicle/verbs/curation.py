@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.serving.curation.upkeep import Verified, backup, export, repair, verify
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option, reads, writes
+from fascicle.verbs.options import Overwrite, call, option, reads, writes
 
 _SHOWN: Final = 20  # damages that are printed
 
@@ -86,7 +86,7 @@ def _tell(found: Verified, place: str, *, as_json: bool) -> int:
         say(f"damaged: {damage}")
     if (more := len(found.damages) - _SHOWN) > 0:
         say(f"damaged: {more:,} more; --json has all")
-    say(f"{place}: {counted(found.documents, 'document')} and {counted(found.steps, 'step')} are intact")
+    say(f"{place}: {plural(found.documents, 'document')} and {plural(found.steps, 'step')} are intact")
     return 3 if found.damages else 0
 
 
@@ -97,26 +97,26 @@ def _run_verify(args: Verify) -> int:
 
 def _run_repair(args: Repair) -> int:
     """Writes a mended file; returns the exit code."""
-    return _tell(called(repair, args), args.output, as_json=args.json)
+    return _tell(call(repair, args), args.output, as_json=args.json)
 
 
 def _run_backup(args: Backup) -> int:
     """Copies a file; returns the exit code."""
-    return _tell(called(backup, args), args.output, as_json=args.json)
+    return _tell(call(backup, args), args.output, as_json=args.json)
 
 
 def _run_export(args: Export) -> int:
     """Writes gold; returns the exit code, which is 3 if the file is damaged."""
-    found = called(export, args)
+    found = call(export, args)
     if args.json:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
     for line in (*(f"damaged: {one}" for one in found.damages[:_SHOWN]), *found.losses):
         say(line)
     if found.left:
-        say(f"left out: {counted(found.left, 'document')} not finished, or without agreement of all curators")
+        say(f"left out: {plural(found.left, 'document')} not finished, or without agreement of all curators")
     if found.undecided:
-        say(f"not written: {counted(found.undecided, 'mention')} without a decision")
-    say(f"{args.output}: {counted(found.documents, 'document')} with {counted(found.mentions, 'mention')}")
+        say(f"not written: {plural(found.undecided, 'mention')} without a decision")
+    say(f"{args.output}: {plural(found.documents, 'document')} with {plural(found.mentions, 'mention')}")
     return 3 if found.damages else 0
 
 

@@ -20,7 +20,7 @@ from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.plugins import plugins
 from fascicle.runtime.places import shipped_models
 from fascicle.settings.folders.vocabularies import shipped_linkers, shipped_packs
-from fascicle.verbs.messages import put
+from fascicle.verbs.messages import emit
 from fascicle.verbs.options import option, reads
 from fascicle.version import VERSION
 
@@ -36,7 +36,7 @@ _VARIABLES: Final = ("FASCICLE_", "OMP_", "ORT_", "RAYON_", "HF_")  # beginnings
 class Options:
     """Options of ``fascicle doctor``.
 
-    In Python: ``fascicle.verbs.doctor.examined()``
+    In Python: ``fascicle.verbs.doctor._examined()``
 
     Attributes:
         files: none; corpus check examines corpora.
@@ -54,12 +54,12 @@ def run(args: Options) -> int:
             f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus with fascicle corpus "
             f"check {shlex.quote(args.files[0])}"
         )
-    found = examined()
+    found = _examined()
     width = max(map(len, found))
-    return put(found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json)
+    return emit(found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json)
 
 
-def examined() -> dict[str, str]:
+def _examined() -> dict[str, str]:
     """Returns facts about this installation, by subject; opens the default model, and measures it."""
     base, extras = _packages()
     variables = [name for name in sorted(os.environ) if name.startswith(_VARIABLES)]

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.atomic import atomic_folder, check_folder
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
 from fascicle.runtime.combination.type_names import check_filter_types, check_types
 from fascicle.runtime.places import find_model
-from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
@@ -26,7 +26,7 @@ from fascicle.terms.pack.layout import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of
 from fascicle.verbs.messages import say_notes
-from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
+from fascicle.verbs.options import Overwrite, call, option, positive, reads, writes
 from fascicle.version import VERSION
 
 
@@ -45,7 +45,7 @@ class SavedEnsemble:
     notes: tuple[str, ...]
 
 
-@checked
+@validate_arguments
 def ensemble(
     models: Paths,
     folder: str | os.PathLike[str],
@@ -79,7 +79,7 @@ def ensemble(
         InputError: two models have different names for one type.
     """
     wanted = rule if isinstance(rule, RuleRequest) else RuleRequest(name=rule)
-    given, target = listed(models, name="models"), Path(folder)
+    given, target = to_path_list(models, name="models"), Path(folder)
     _check_request(wanted, given)
     check_folder(target, kind="ensemble", overwrite=overwrite)
     members = [_undamaged(one) for one in given]
@@ -105,7 +105,7 @@ def _check_request(rule: RuleRequest, models: Sequence[str]) -> None:
             "has its own"
         )
     if len(models) < rule.kind.least:
-        raise UsageError(f"{counted(len(models), 'model')} given; give at least {rule.kind.least}, names or folders")
+        raise UsageError(f"{plural(len(models), 'model')} given; give at least {rule.kind.least}, names or folders")
 
 
 def _copy(folder: Path, place: Path) -> None:
@@ -149,7 +149,7 @@ def _manifest(
     name: str,
     flat: bool,
 ) -> stored.EnsembleManifest:
-    described = [file_sha256(described_by(folder)) for folder in (*members, *judges)]
+    described = [file_sha256(description_file(folder)) for folder in (*members, *judges)]
     try:
         manifest = stored.EnsembleManifest(
             name=name,
@@ -220,12 +220,12 @@ def run(args: Options) -> int:
     """Saves the ensemble; returns the exit code."""
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
-    saved = called(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
+    saved = call(ensemble, args, models=args.files, folder=args.output, rule=rule_of(args))
     say_notes(saved.notes)
     manifest = saved.manifest
     size = sum(file.stat().st_size for file in saved.folder.rglob("*") if file.is_file())
     sys.stdout.write(
-        f"{saved.folder}: {manifest.name}, {manifest.rule} of {counted(len(manifest.members), 'model')}, "
+        f"{saved.folder}: {manifest.name}, {manifest.rule} of {plural(len(manifest.members), 'model')}, "
         f"{manifest.output} output, types {', '.join(manifest.types)}, {size / 1e6:.1f} MB\n"
     )
     return 0

@@ -8,23 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.core.files.atomic import output
+from fascicle.core.files.atomic import open_output
 from fascicle.errors import UsageError
 from fascicle.evaluation.breakdown.buckets import Cutting
 from fascicle.evaluation.breakdown.layout import TextUnit
-from fascicle.evaluation.report import Headline, ReportSettings, headline_of
+from fascicle.evaluation.report import Headline, ReportSettings, headline_intervals
 from fascicle.evaluation.reports.table import systems_table, table
-from fascicle.evaluation.scoring.inputs import Scored, drawn_unit
+from fascicle.evaluation.scoring.inputs import ScoredSystem, resampling_unit
 from fascicle.evaluation.scoring.scores import figures_row, undefined_numbers
 from fascicle.evaluation.systems.model import ModelRequest, check_distributions
 from fascicle.evaluation.systems.predictions import PredictionRequest
-from fascicle.formats.requests import pairs
+from fascicle.formats.requests import parse_pairs
 from fascicle.settings.decision import Ends
 from fascicle.verbs import shared
 from fascicle.verbs import systems as declared
 from fascicle.verbs.console import Tally, with_progress
-from fascicle.verbs.messages import put, say, say_notes
-from fascicle.verbs.options import STRICT, Overwrite, Threads, called, first_given, natural, option, reads, writes
+from fascicle.verbs.messages import emit, say, say_notes
+from fascicle.verbs.options import STRICT, Overwrite, Threads, call, first_given, natural, option, reads, writes
 from fascicle.verbs.tasks.evaluate import Evaluation, Runnable, evaluate
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest
 
@@ -161,14 +161,14 @@ def run(args: Options) -> int:
     if given := first_given(args, ("linker", "ontology", "pack", *(() if args.at_least else ("prefix",)))):
         raise UsageError(f"{given} is about links; give --links too")
     _check_gates(args.at_least)
-    columns = declared.columns_of(args)
-    systems, wanted = systems_of(args, columns), report_of(args)
-    gold = PredictionRequest(path=args.gold, reading=shared.reading_of(args, role="gold"))
+    columns = declared.system_columns(args)
+    systems, wanted = _systems_of(args, columns), _report_of(args)
+    gold = PredictionRequest(path=args.gold, reading=shared.read_request(args, role="gold"))
     if columns is not None:
         gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
     events = tally.account.events
-    types, allow_missing = shared.types_of(args), args.allow_missing
+    types, allow_missing = shared.type_mapping(args), args.allow_missing
     found = evaluate(gold, systems, types=types, allow_missing=allow_missing, events=events, watch=with_progress)
     report, notes, gates = None, list(found.notes), _gates_of(args, found)
     if wanted is not None:
@@ -184,16 +184,16 @@ def run(args: Options) -> int:
     if report is not None and args.report is not None:
         text, lacking = report.text(Path(args.report).suffix)
         notes += [lacking] if lacking else []
-        with output(args.report, overwrite=args.overwrite) as stream:
+        with open_output(args.report, overwrite=args.overwrite) as stream:
             stream.write(text.encode())
     say_notes(notes)
     shown, code = _told(gates)
     text = _as_text(found, headlines, by_type=args.by_type) + shown
-    put(_values(found.systems, headlines, gates), text, as_json=args.json)
+    emit(_values(found.systems, headlines, gates), text, as_json=args.json)
     return code or tally.exit_code(strict=args.strict)
 
 
-def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[PredictionRequest | Runnable]:
+def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[PredictionRequest | Runnable]:
     """Returns the systems to score: files, columns of the gold file, a model and a pipeline.
 
     Raises:
@@ -208,9 +208,9 @@ def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pred
     running: list[Runnable] = [*models_of(args)]
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
-    found: list[PredictionRequest | Runnable] = list(declared.predictions_of(args))
+    found: list[PredictionRequest | Runnable] = list(declared.prediction_requests(args))
     if columns is not None:
-        reading = replace(shared.reading_of(args, role="pred"), format="conll")
+        reading = replace(shared.read_request(args, role="pred"), format="conll")
         found += [
             PredictionRequest(
                 path=args.gold, reading=replace(reading, columns=text), source=args.source or "", name=name
@@ -220,7 +220,7 @@ def systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pred
     return [*found, *running]
 
 
-def report_of(args: Options) -> ReportRequest | None:
+def _report_of(args: Options) -> ReportRequest | None:
     """Returns the request of ``--report``; checks early for errors that would appear only after long work.
 
     Raises:
@@ -236,12 +236,12 @@ def report_of(args: Options) -> ReportRequest | None:
     declared.check_report(args.report, overwrite=args.overwrite)
     from fascicle.verbs.tasks.report import ReportRequest, is_of_one_kind
 
-    where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
+    where = parse_pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
     own = filter(is_of_one_kind, args.model)
     return ReportRequest(
         settings=ReportSettings(unit=args.text_unit, cutting=args.buckets, examples=args.examples),
         train=args.train or "",
-        train_reading=replace(shared.reading_of(args, role="train"), where=where),
+        train_reading=replace(shared.read_request(args, role="train"), where=where),
         unreachable_for=(*args.unreachable_for, *own),
     )
 
@@ -260,12 +260,12 @@ def models_of(args: Options) -> list[ModelRequest]:
     if args.distributions and len(args.model) > 1:
         raise UsageError("--distributions is about one model, and several were given; give one --model")
     check_distributions(args.distributions or "", overwrite=args.overwrite)
-    return [called(ModelRequest, args, model=one) for one in args.model]
+    return [call(ModelRequest, args, model=one) for one in args.model]
 
 
-def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headline]:
+def _headlines(systems: Sequence[ScoredSystem], notes: list[str]) -> dict[str, Headline]:
     """Returns the intervals of each system, by name."""
-    found = {one.name: headline_of(one.drawn) for one in systems}
+    found = {one.name: headline_intervals(one.drawn) for one in systems}
     for reason in dict.fromkeys(one.undefined.get("micro_f1") for one in found.values()):
         if reason is not None:
             notes.append(f"no interval, for {reason}")
@@ -275,7 +275,7 @@ def _headlines(systems: Sequence[Scored], notes: list[str]) -> dict[str, Headlin
 
 
 def _values(
-    systems: Sequence[Scored], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]
+    systems: Sequence[ScoredSystem], headlines: Mapping[str, Headline] | None, gates: Sequence[GateResult]
 ) -> dict[str, Any]:
     values = [_value(one, headlines) for one in systems]
     named = [{"name": one.name} | value for one, value in zip(systems, values, strict=True)]
@@ -284,7 +284,7 @@ def _values(
 
 
 def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_type: bool) -> str:
-    unit = drawn_unit(found.gold.documents)
+    unit = resampling_unit(found.gold.documents)
     if len(found.systems) > 1:
         return systems_table(found.systems, headlines=headlines, by_type=by_type, unit=unit)
     (one,) = found.systems
@@ -292,7 +292,7 @@ def _as_text(found: Evaluation, headlines: Mapping[str, Headline] | None, *, by_
     return table(one.strict, headline=headline, by_type=by_type, others=one.others, unit=unit)
 
 
-def _value(one: Scored, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
+def _value(one: ScoredSystem, headlines: Mapping[str, Headline] | None) -> dict[str, Any]:
     """Returns a system for ``--json``: strict numbers follow the zero rule, and the undefined ones are named."""
     value = one.strict.as_dict() | {"rules": {scores.rule: figures_row(scores.counts) for scores in one.others}}
     undefined = undefined_numbers(one.strict)
@@ -318,16 +318,18 @@ def _check_gates(given: Sequence[str]) -> None:
 
 
 def _gates_of(args: Any, found: Any) -> list[GateResult]:
-    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.report.results_of`.
+    """Returns what the systems reached at each gate; see `fascicle.verbs.tasks.report.check_gates`.
 
     Raises:
         UsageError: a gate about a type or vocabulary that the gold does not have.
     """
     if not args.at_least:
         return []
-    from fascicle.verbs.tasks.report import results_of  # imported here, because scores do not need links
+    from fascicle.verbs.tasks.report import check_gates  # imported here, because scores do not need links
 
-    return results_of(found, args.at_least, prefixes=dict(pairs(args.prefix, key="--prefix", example="Disease=MESH")))
+    return check_gates(
+        found, args.at_least, prefixes=dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH"))
+    )
 
 
 def _told(gates: Sequence[GateResult]) -> tuple[str, int]:

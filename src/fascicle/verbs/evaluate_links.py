@@ -12,31 +12,31 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document
-from fascicle.core.files.atomic import output
-from fascicle.core.wording import counted
+from fascicle.core.files.atomic import open_output
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.link_report import LinkSystem, links_report
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
 from fascicle.evaluation.reports.links import links_markdown, links_text
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents
 from fascicle.formats.account import EventCounts
-from fascicle.formats.requests import pairs
-from fascicle.linking.gold import as_in_pack, spelt
-from fascicle.linking.opening import Places, find, places_of
+from fascicle.formats.requests import parse_pairs
+from fascicle.linking.gold import to_curies, with_pack_types
+from fascicle.linking.opening import Places, as_places, find
 from fascicle.settings.base import Natural, Positive
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say_notes
-from fascicle.verbs.options import called, first_given
-from fascicle.verbs.shared import reading_of, types_of
-from fascicle.verbs.systems import check_report, predictions_of
+from fascicle.verbs.messages import emit, say_notes
+from fascicle.verbs.options import call, first_given
+from fascicle.verbs.shared import read_request, type_mapping
+from fascicle.verbs.systems import check_report, prediction_requests
 from fascicle.verbs.tasks import evaluate as scoring
 from fascicle.verbs.tasks.link_cases import Reference, TrainingNames, cases_of_linker, cases_of_predictions, linked
 
-File = str | os.PathLike[str]
-Spelling = Callable[[Iterable[Document]], list[Document]]
+_File = str | os.PathLike[str]
+_Spelling = Callable[[Iterable[Document]], list[Document]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class LinkSettings:
         examples: of each class of errors in reports.
     """
 
-    train: File | PredictionRequest | None = None
+    train: _File | PredictionRequest | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
     types: scoring.Types = ()
     allow_missing: bool = False
@@ -92,10 +92,10 @@ class LinkEvaluation:
         )
 
 
-@checked
+@validate_arguments
 def evaluate_links(
-    gold: scoring.Given,
-    predictions: scoring.Given | Iterable[scoring.Given] = (),
+    gold: scoring.SystemInput,
+    predictions: scoring.SystemInput | Iterable[scoring.SystemInput] = (),
     *,
     linker: Places | None = None,
     pack: Paths = (),
@@ -123,11 +123,11 @@ def evaluate_links(
         PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
     events, chosen = events or EventCounts(), settings or LinkSettings()
-    files = scoring.each_of(predictions)
+    files = scoring.as_list(predictions)
     if not files and linker is None:
         raise UsageError("nothing was given whose links could be scored; give predictions, or a linker")
     scoring.refuse_stdin_twice(gold, *files)
-    places, linkers = listed(pack, name="pack"), () if linker is None else places_of(linker)
+    places, linkers = to_path_list(pack, name="pack"), () if linker is None else as_places(linker)
     if ontology and not linkers:
         raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
     known = find(linkers, places, ontology=ontology) if linkers else None
@@ -137,7 +137,7 @@ def evaluate_links(
     reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
     systems: list[LinkSystem] = []
     notes: list[str] = []
-    for name, given in zip(scoring.names_of([scoring.path_of(one) for one in files]), files, strict=True):
+    for name, given in zip(scoring.system_names([scoring.input_path(one) for one in files]), files, strict=True):
         said = _said(given, read, chosen, spelling, events=events)
         notes += said.notes
         cases = tuple(cases_of_predictions(reference, said.mentions))
@@ -156,17 +156,19 @@ def _spelt(documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Ma
     """Returns documents in the spelling of types and identifiers in which they are compared."""
     found = list(documents)
     for pack in packs:
-        found = as_in_pack(found, pack, prefixes=prefixes)
-    return found if packs else [spelt(document, prefixes) for document in found]
+        found = with_pack_types(found, pack, prefixes=prefixes)
+    return found if packs else [to_curies(document, prefixes) for document in found]
 
 
-def _gold(given: scoring.Given, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> scoring.Gold:
+def _gold(
+    given: scoring.SystemInput, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts
+) -> scoring.Gold:
     """Returns the gold with types and links in the compared spelling.
 
     Raises:
         InputError: no mention of it has a link.
     """
-    read = scoring.gold_of(given, events=events)
+    read = scoring.open_gold(given, events=events)
     named = scoring.scored_types(chosen.types).of_gold(read.documents, path=read.path)
     documents = spelling(named)
     if not any(linked(document) for document in documents):
@@ -177,24 +179,24 @@ def _gold(given: scoring.Given, chosen: LinkSettings, spelling: Spelling, *, eve
     return replace(read, documents=documents)
 
 
-def _seen(chosen: LinkSettings, spelling: Spelling, *, events: EventCounts) -> TrainingNames:
+def _seen(chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts) -> TrainingNames:
     if chosen.train is None:
         return TrainingNames()
-    documents = scoring.gold_of(chosen.train, events=events).documents
+    documents = scoring.open_gold(chosen.train, events=events).documents
     return TrainingNames.of(
-        spelling(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.path_of(chosen.train)))
+        spelling(scoring.scored_types(chosen.types).of_gold(documents, path=scoring.input_path(chosen.train)))
     )
 
 
 def _said(
-    given: scoring.Given, gold: scoring.Gold, chosen: LinkSettings, spelling: Spelling, *, events: EventCounts
+    given: scoring.SystemInput, gold: scoring.Gold, chosen: LinkSettings, spelling: _Spelling, *, events: EventCounts
 ) -> Predictions:
     """Returns the mentions of a system on the documents of the gold, in the compared spelling.
 
     Raises:
         InputError: other texts, or a document of the gold is not among them.
     """
-    found = on_documents_of(gold.predictions(), scoring.predictions_of(given, events=events))
+    found = align_to_documents(gold.predictions(), scoring.open_predictions(given, events=events))
     found = scoring.scored_types(chosen.types).of_predictions(found)
     found.check(gold.documents)
     missing = [document.id for document in gold.documents if document.id not in found.mentions]
@@ -202,7 +204,7 @@ def _said(
         raise InputError(f"{found.path} has no document of {gold.path}; give predictions for the documents of the gold")
     if missing and found.lists_all and not chosen.allow_missing:
         raise InputError(
-            f"{found.path} lacks {counted(len(missing), 'document')} of the gold, the first is {missing[0]!r}; give "
+            f"{found.path} lacks {plural(len(missing), 'document')} of the gold, the first is {missing[0]!r}; give "
             "predictions for all, or allow_missing=True to count these as without predictions"
         )
     documents = [
@@ -240,7 +242,7 @@ def _check_identifiers(name: str, cases: Sequence[LinkCase]) -> None:
             )
 
 
-def _name_of(linkers: Sequence[File], others: Sequence[LinkSystem]) -> str:
+def _name_of(linkers: Sequence[_File], others: Sequence[LinkSystem]) -> str:
     name = " and ".join(Path(one).name for one in linkers)
     return f"{name} (linker)" if name in {one.name for one in others} else name
 
@@ -248,7 +250,7 @@ def _name_of(linkers: Sequence[File], others: Sequence[LinkSystem]) -> str:
 def _notes(gold: scoring.Gold, packs: Sequence[Pack]) -> Iterator[str]:
     bare = sum(not mention.links for document in gold.documents for mention in document.layer(GOLD))
     if bare:
-        yield f"{counted(bare, 'mention')} of the gold without any link {'is' if bare == 1 else 'are'} left out"
+        yield f"{plural(bare, 'mention')} of the gold without any link {'is' if bare == 1 else 'are'} left out"
     if not packs:
         yield "no pack was given, so that concepts which no vocabulary has, and species, are not told apart"
 
@@ -267,8 +269,8 @@ def run_links(args: Any) -> int:
         check_report(args.report, overwrite=args.overwrite)
     tally = Tally()
     found = evaluate_links(
-        PredictionRequest(path=args.gold, reading=reading_of(args, role="gold")),
-        predictions_of(args),
+        PredictionRequest(path=args.gold, reading=read_request(args, role="gold")),
+        prediction_requests(args),
         linker=args.linker or None,
         pack=args.pack,
         ontology=args.ontology,
@@ -279,21 +281,21 @@ def run_links(args: Any) -> int:
     say_notes(found.notes)
     report = found.report()
     if args.report is not None:
-        with output(args.report, overwrite=args.overwrite) as stream:
+        with open_output(args.report, overwrite=args.overwrite) as stream:
             stream.write(_file(report, Path(args.report).suffix).encode())
-    put(report, links_text(report), as_json=args.json, allow_nan=False)
+    emit(report, links_text(report), as_json=args.json, allow_nan=False)
     return tally.exit_code(strict=args.strict)
 
 
 def _settings_of(args: Any) -> LinkSettings:
     train = None
     if args.train:
-        where = pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
-        train = PredictionRequest(path=args.train, reading=replace(reading_of(args, role="train"), where=where))
+        where = parse_pairs(args.train_where, key="--train-where FIELD=VALUE", example="split=train")
+        train = PredictionRequest(path=args.train, reading=replace(read_request(args, role="train"), where=where))
     elif args.train_where:
         raise UsageError("--train-where is about the training corpus; give --train PATH too")
-    prefixes = dict(pairs(args.prefix, key="--prefix", example="Disease=MESH"))
-    return called(LinkSettings, args, train=train, prefixes=prefixes, types=types_of(args))
+    prefixes = dict(parse_pairs(args.prefix, key="--prefix", example="Disease=MESH"))
+    return call(LinkSettings, args, train=train, prefixes=prefixes, types=type_mapping(args))
 
 
 def _file(report: Mapping[str, Any], suffix: str) -> str:

@@ -11,21 +11,21 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from fascicle.core.arguments import checked, checked_documents
+from fascicle.core.arguments import validate_arguments, validate_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_folder
-from fascicle.core.files.tree import is_there
+from fascicle.core.files.tree import path_exists
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import read
 from fascicle.runtime.places import find_model
 from fascicle.settings.base import check_model_name
-from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.best import description_file
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
 from fascicle.settings.recipes.filter import FILTER, FilterManifest
-from fascicle.verbs.console import needs_extra
+from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import OVERWRITE, called, option, reads, writes
+from fascicle.verbs.options import OVERWRITE, call, option, reads, writes
 
 
 class _Named(msgspec.Struct):
@@ -35,7 +35,7 @@ class _Named(msgspec.Struct):
     parts: dict[str, PartSettings] = {}
 
 
-@checked
+@validate_arguments
 def export(
     model: str | os.PathLike[str],
     folder: str | os.PathLike[str],
@@ -76,7 +76,7 @@ def export(
     source, target = find_model(model), Path(folder)
     from fascicle.models.export.folders import export_filter, export_model
 
-    is_filter = described_by(source).name == FILTER
+    is_filter = description_file(source).name == FILTER
     if is_filter and types_encoder:
         raise UsageError(f"{source} is a filter, which reads about no types; leave out the argument types_encoder")
     check_folder(target, kind="filter" if is_filter else "model", overwrite=overwrite)
@@ -93,7 +93,7 @@ def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | N
     if isinstance(given, str | os.PathLike):
         return list(read(os.fspath(given)))
     if given is not None:
-        documents = list(checked_documents(given, name="sample"))
+        documents = list(validate_documents(given, name="sample"))
         if not documents:
             raise UsageError("the sample has no document; give texts like those that the model will read")
         return documents
@@ -112,16 +112,16 @@ def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | N
 def _of_recipe(named: _Named) -> list[Document]:
     """Reads the training documents of a recipe as its run read them."""
     from fascicle.training.recogniser.parts import training_documents
-    from fascicle.training.several import read_one
+    from fascicle.training.several import read_corpus
 
     trains = [named.corpus.train] if named.corpus else [path for part in named.parts.values() for path in part.trains]
     for path in trains:
-        if not is_there(path):
+        if not path_exists(path):
             raise InputError(f"the training corpus {path} is not there any more; give texts with sample=FILE")
     if named.corpus:
         return training_documents(named.corpus)
     # Taken in turns from the corpora, because only the first ones are read.
-    turns = zip_longest(*(read_one(name, part).train for name, part in named.parts.items()))
+    turns = zip_longest(*(read_corpus(name, part).train for name, part in named.parts.items()))
     return [document for turn in turns for document in turn if document is not None]
 
 
@@ -157,8 +157,8 @@ def run(args: Options) -> int:
     if not args.output:
         raise UsageError("no place to write was given; name a folder with -o")
     target = Path(args.output)
-    with needs_extra("train"):
-        manifest = called(export, args, folder=target)
+    with explain_missing_extra("train"):
+        manifest = call(export, args, folder=target)
     if args.int8 and isinstance(manifest, Manifest) and manifest.decision.calibration:
         say(f"note: {manifest.name} was calibrated with its weights in full; fit the scores of {target} again")
     if args.json:

@@ -13,18 +13,18 @@ import msgspec
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import check_target
 from fascicle.core.files.source import STDIN
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.terms.curation import Finding
-from fascicle.terms.pack.verifying import lines as stats_lines
-from fascicle.terms.pack.why import lines as why_lines
+from fascicle.terms.pack.verifying import stats_lines as stats_lines
+from fascicle.terms.pack.why import explanation_lines as why_lines
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.verbs.console import Steps, Tally, with_progress
-from fascicle.verbs.messages import put, say
-from fascicle.verbs.options import Declared, Overwrite, called, fills, option, positive, reads, writes
-from fascicle.verbs.shared import ReadingAs, reading_of
+from fascicle.verbs.messages import emit, say
+from fascicle.verbs.options import Declared, Overwrite, call, fills, option, positive, reads, writes
+from fascicle.verbs.shared import ReadingAs, read_request
 from fascicle.verbs.tasks.index import curate, diff, export, sets, stats, verify, why
-from fascicle.verbs.tasks.index_build import build_pack, extend, files_of, write_left_out
+from fascicle.verbs.tasks.index_build import build_pack, extend, listed_files, write_left_out
 
 _LOUD: Final = 10  # rules that are printed one by one
 _TAKEN: Final = ("conflict", "taken")
@@ -198,11 +198,11 @@ def _run_build(args: Build) -> int:
     findings: list[Finding] = []
     steps = Steps()
     if asked is not None:
-        Inputs.of(files_of(args.sources)).refuse(asked)
+        Inputs.of(listed_files(args.sources)).refuse(asked)
         check_target(asked, overwrite=args.overwrite)
     try:
         with closing(steps):
-            found = called(build_pack, args, told=steps.see, reports=reports, findings=findings)
+            found = call(build_pack, args, told=steps.see, reports=reports, findings=findings)
     except InputError:
         _say_read({name: report for name, report in reports.items() if report.losses}, all_lines=True)
         raise
@@ -210,8 +210,8 @@ def _run_build(args: Build) -> int:
     _say_rules(findings, all_lines=args.verbose)
     if asked is not None:
         write_left_out(asked, args.output, reports.values(), overwrite=args.overwrite)
-    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
-    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    kept = f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
+    emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
     say(f"wrote {args.output} with {kept}")
     return 0
 
@@ -221,10 +221,10 @@ def _run_extend(args: Extend) -> int:
     reports: dict[str, SourceReport] = {}
     steps = Steps()
     with closing(steps):
-        found = called(extend, args, told=steps.see, reports=reports)
+        found = call(extend, args, told=steps.see, reports=reports)
     _say_read(reports, all_lines=args.verbose)
-    put(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
-    kept = f"{counted(found.counts['concepts'], 'concept')} and {counted(found.counts['names'], 'name')}"
+    emit(msgspec.to_builtins(found), [found.full_name], as_json=args.json)
+    kept = f"{plural(found.counts['concepts'], 'concept')} and {plural(found.counts['names'], 'name')}"
     say(f"wrote {args.output} with {kept}; it can be given as a pack and, with --link, as a linker")
     return 0
 
@@ -238,10 +238,10 @@ def _run_fetch(args: Fetch) -> int:
         for name, row in index_fetch.vocabularies(table).items():
             sys.stdout.write(f"{name}\t{row.title}\t{row.licence}\t{row.page}\n")
         return 0
-    limits = called(index_fetch.FetchLimits, args)
+    limits = call(index_fetch.FetchLimits, args)
     found = index_fetch.fetch(args.name, args.output, table=table, limits=limits, overwrite=args.overwrite, told=say)
     if found is not None:
-        sys.stdout.write(index_fetch.as_source(args.name, found, table=table))
+        sys.stdout.write(index_fetch.source_table(args.name, found, table=table))
         say(f"{found.path} has the SHA-256 {found.sha256}, as of {found.fetched}")
     return 0
 
@@ -259,20 +259,20 @@ def _say_rules(findings: Sequence[Finding], *, all_lines: bool) -> None:
     for one in loud:
         say(f"curation: {one.said}")
     if rest := len(findings) - len(loud):
-        say(f"curation: {counted(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
+        say(f"curation: {plural(rest, 'more rule')} that can go or must be corrected; --verbose names all of them")
 
 
-def run_stats(args: Stats) -> int:
+def _run_stats(args: Stats) -> int:
     """Prints counts; returns the exit code."""
     found = stats(args.pack)
-    return put(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
+    return emit(msgspec.to_builtins(found), stats_lines(found), as_json=args.json)
 
 
 def _run_verify(args: Verify) -> int:
     """Verifies a pack; returns the exit code."""
     found = verify(args.pack)
     line = f"{found.pack}: {found.files:,} files with {found.size:,} bytes are as they were written"
-    return put(msgspec.to_builtins(found), [line], as_json=args.json)
+    return emit(msgspec.to_builtins(found), [line], as_json=args.json)
 
 
 def _run_sets(args: Sets) -> int:
@@ -282,7 +282,7 @@ def _run_sets(args: Sets) -> int:
         counts["taken" if pair.taken else "conflict"] += 1
         cells = (pair.concept, pair.label, pair.other, pair.other_label, pair.evidence, _TAKEN[pair.taken])
         _put_row(pair, cells, as_json=args.json)
-    say(f"{counted(counts['taken'], 'pair')} taken, {counted(counts['conflict'], 'conflict')}")
+    say(f"{plural(counts['taken'], 'pair')} taken, {plural(counts['conflict'], 'conflict')}")
     return 0
 
 
@@ -294,13 +294,13 @@ def _put_row(value: object, cells: Iterable[str], *, as_json: bool) -> None:
 def _run_why(args: Why) -> int:
     """Prints an explanation; returns the exit code."""
     found = why(args.pack, args.surface)
-    return put(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
+    return emit(msgspec.to_builtins(found), why_lines(found), as_json=args.json)
 
 
 def _run_diff(args: Diff) -> int:
     """Prints differences, one a line; returns the exit code."""
     counts, tally = Counter[str](), Tally()
-    reading = reading_of(args)
+    reading = read_request(args)
     for change in diff(args.pack, args.other, corpus=args.corpus, reading=reading, account=tally.account):
         counts[f"{change.what}s {change.change}"] += 1
         _put_row(change, msgspec.structs.astuple(change), as_json=args.json)
@@ -319,11 +319,11 @@ def _run_export(args: Export) -> int:
 def _run_curate(args: Curate) -> int:
     """Writes proposals; returns the exit code."""
     tally = Tally()
-    reading = reading_of(args)
-    found = called(curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress)
+    reading = read_request(args)
+    found = call(curate, args, table=args.output, reading=reading, account=tally.account, watch=with_progress)
     for note in found.notes:
         say(note)
-    said = counted(len(found.proposals), "proposal")
+    said = plural(len(found.proposals), "proposal")
     say(f"wrote {said} to {args.output}" if args.output != STDIN else said)
     return tally.end()
 
@@ -332,7 +332,7 @@ COMMANDS = {
     "build": (Build, _run_build),
     "extend": (Extend, _run_extend),
     "fetch": (Fetch, _run_fetch),
-    "stats": (Stats, run_stats),
+    "stats": (Stats, _run_stats),
     "verify": (Verify, _run_verify),
     "why": (Why, _run_why),
     "sets": (Sets, _run_sets),

@@ -12,10 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_text_writer, check_target
-from fascicle.core.wording import counted, shortened
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.brat_lines import ANNOTATIONS
 from fascicle.formats.files import read
@@ -25,7 +25,7 @@ from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import all_sentences
 from fascicle.text.segment import segmenter
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option, reads, writes
+from fascicle.verbs.options import Overwrite, call, option, reads, writes
 
 
 class Options(Overwrite):
@@ -52,7 +52,7 @@ class Options(Overwrite):
 
 def run(args: Options) -> int:
     """Writes the recipe; returns the exit code."""
-    text = called(init, args)
+    text = call(init, args)
     sys.stdout.write(text)
     say(f"wrote {args.output}; train with: fascicle train {args.output}")
     return 0
@@ -119,7 +119,7 @@ def _is_named(name: str, words: tuple[str, ...]) -> bool:
     return not set(re.split(r"[^a-z]+", name.lower())).isdisjoint(words)
 
 
-def look(path: Path) -> PartFacts:
+def _look(path: Path) -> PartFacts:
     """Reads one part of a corpus and counts its content.
 
     Raises:
@@ -174,7 +174,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
             )
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")
-    seen = {part: look(path) for part, path in parts.items()}
+    seen = {part: _look(path) for part, path in parts.items()}
     train = seen["train"]
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", train.path.resolve().parent.name).strip("-._") or "model"
     lines = [
@@ -196,7 +196,7 @@ def _corpus(seen: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
     for part, one in seen.items():
         stats = one.stats
         path = Path(os.path.relpath(one.path.resolve(), place.resolve().parent)).as_posix()
-        facts = f"{counted(stats.documents, 'document')}, {counted(stats.mentions, 'mention')}"
+        facts = f"{plural(stats.documents, 'document')}, {plural(stats.mentions, 'mention')}"
         yield f"{part} = {_toml(path)}  # {facts}"
     for key, wanted, usual in (
         ("format", {one.format for one in seen.values()}, ""),
@@ -215,7 +215,7 @@ def _corpus(seen: Mapping[str, PartFacts], place: Path) -> Iterator[str]:
 def _reading(train: PartFacts) -> Iterator[str]:
     yield "[reading]"
     if train.across > _FEW * train.stats.mentions:
-        yield f"# {counted(train.across, 'mention')} of train cross the end of a sentence: sentences are read together."
+        yield f"# {plural(train.across, 'mention')} of train cross the end of a sentence: sentences are read together."
         yield 'unit = "packed"'
     else:
         yield 'unit = "sentence"  # "packed" reads neighbouring sentences together'
@@ -237,7 +237,7 @@ def _model(train: PartFacts, encoder: str) -> Iterator[str]:
         chosen, why = ENGLISH, "for English"
     yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
-        yield f"# {counted(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
+        yield f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
         yield 'family = "span"'
         yield 'decoding = "nested"'
     elif stats.longest_mention_words > 1 or not stats.words:
@@ -247,7 +247,7 @@ def _model(train: PartFacts, encoder: str) -> Iterator[str]:
         yield "# Every mention is one word: a tag for each word."
         yield 'family = "softmax"'
     if stats.discontinuous:
-        yield f"# {counted(stats.discontinuous, 'discontinuous mention')} of train cannot be learned by any family."
+        yield f"# {plural(stats.discontinuous, 'discontinuous mention')} of train cannot be learned by any family."
     yield ""
 
 
@@ -261,7 +261,7 @@ def _training(train: PartFacts) -> Iterator[str]:
 
 def _shown(kind: str) -> str:
     """Formats a type for a comment, without line breaks."""
-    return shortened(json.dumps(kind, ensure_ascii=True)[1:-1], most=40)
+    return shorten(json.dumps(kind, ensure_ascii=True)[1:-1], most=40)
 
 
 def _toml(text: str) -> str:
@@ -269,7 +269,7 @@ def _toml(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-@checked
+@validate_arguments
 def init(
     train: _Place,
     output: _Place = "recipe.toml",

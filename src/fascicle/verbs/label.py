@@ -12,14 +12,14 @@ import numpy as np
 
 from fascicle.core.progress import progress
 from fascicle.core.tags import SCHEMES
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.requests import ReadRequest
 from fascicle.formats.weak_labels import ERROR, HARD, STEPS, End, Header, read_entries
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say
-from fascicle.verbs.options import Overwrite, Threads, called, number, option, reads, writes
-from fascicle.verbs.shared import ReadingAs, input_format, reading_of
+from fascicle.verbs.messages import emit, say
+from fascicle.verbs.options import Overwrite, Threads, call, number, option, reads, writes
+from fascicle.verbs.shared import ReadingAs, input_format, read_request
 from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
@@ -83,12 +83,12 @@ def run(args: Options) -> int:
 
 def _request_of(args: Options) -> LabelRequest:
     against = ReadRequest(format=args.against_format, asked_by="--against-format")
-    return called(LabelRequest, args, reading=reading_of(args), reading_against=against)
+    return call(LabelRequest, args, reading=read_request(args), reading_against=against)
 
 
 def _show(path: str, *, as_json: bool) -> int:
-    facts = facts_of(path)
-    return put(facts.as_dict(), facts.lines(), as_json=as_json, ensure_ascii=True)
+    facts = read_label_facts(path)
+    return emit(facts.as_dict(), facts.lines(), as_json=as_json, ensure_ascii=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class LabelFacts:
     def lines(self) -> Iterator[str]:
         """Yields the facts as text, one screen."""
         head, end = self.header, self.end
-        yield f"{self.path}: {counted(end.documents, 'document')}, {counted(end.words, 'word')}"
+        yield f"{self.path}: {plural(end.documents, 'document')}, {plural(end.words, 'word')}"
         yield f"by {head.model} ({head.sha256[:12]}), Fascicle {head.release}"
         yield f"words of {head.segmenter}, tags {head.scheme}"
         yield f"probabilities: {head.meaning}, from {head.floor:g}, within {ERROR:.4f}"
@@ -133,7 +133,7 @@ class LabelFacts:
             yield f"note: {head.note}"
         yield from (f"{name}: {value}" for name, value in head.options.items())
         for reason, count in sorted(end.left_out.items()):
-            yield f"left out, {reason}: {counted(count, 'document')}"
+            yield f"left out, {reason}: {plural(count, 'document')}"
         wide = max(len("type"), *map(len, head.types))
         yield f"{'type':{wide}} {'mentions':>10} {'words':>10} {'expected':>12}"
         for name in head.types:
@@ -141,7 +141,7 @@ class LabelFacts:
             yield f"{name:{wide}} {mentions:>10,} {words:>10,} {expected:>12,.1f}"
 
 
-def facts_of(path: str | os.PathLike[str]) -> LabelFacts:
+def read_label_facts(path: str | os.PathLike[str]) -> LabelFacts:
     """Reads a label file to its end.
 
     Args:

@@ -11,26 +11,26 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats import label_studio
 from fascicle.formats.handlers import write_each
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import pairs
-from fascicle.verbs.console import Tally, needs_extra
+from fascicle.formats.requests import parse_pairs
+from fascicle.verbs.console import Tally, explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Strict, option, reads, writes
-from fascicle.verbs.shared import Reading, StrictWriting, counted_documents, output_format, reading_of, writing_of
+from fascicle.verbs.shared import Reading, StrictWriting, counted_documents, output_format, read_request, write_request
 
-KEY: Final = "LABEL_STUDIO_API_KEY"  # environment variable
-LOCAL: Final = "http://localhost:8080"
+_KEY: Final = "LABEL_STUDIO_API_KEY"  # environment variable
+_LOCAL: Final = "http://localhost:8080"
 _AT_ONCE: Final = 8 << 20  # bytes of tasks in a request
 _LONGEST: Final = 300  # characters of what Label Studio says
 
 
 @contextmanager
-def connected(url: str = LOCAL) -> Iterator[Any]:
+def connect_label_studio(url: str = _LOCAL) -> Iterator[Any]:
     """Yields a client of Label Studio, whose errors become one sentence; its token is in ``LABEL_STUDIO_API_KEY``.
 
     Raises:
@@ -38,12 +38,12 @@ def connected(url: str = LOCAL) -> Iterator[Any]:
         UsageError: there is no token.
         InputError: it cannot be reached, or refuses something.
     """
-    with needs_extra("label-studio"):
+    with explain_missing_extra("label-studio"):
         import httpx
         from label_studio_sdk import LabelStudio
         from label_studio_sdk.core.api_error import ApiError
-    if not (key := os.environ.get(KEY, "")):
-        raise UsageError(f"there is no token; set {KEY} to the one on the page of your account in Label Studio")
+    if not (key := os.environ.get(_KEY, "")):
+        raise UsageError(f"there is no token; set {_KEY} to the one on the page of your account in Label Studio")
     try:
         yield LabelStudio(base_url=url, api_key=key)
     except ApiError as error:
@@ -51,7 +51,7 @@ def connected(url: str = LOCAL) -> Iterator[Any]:
         told = " ".join(str(body.get("validation_errors") or body.get("detail") or "no reason given").split())
         raise InputError(
             f"the Label Studio at {url} refuses this ({error.status_code}: {told[:_LONGEST]}); correct it, or the "
-            f"token in {KEY}{_notes(error)}"
+            f"token in {_KEY}{_notes(error)}"
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise InputError(
@@ -78,7 +78,7 @@ def push(
     Args:
         documents: all are read before anything is sent.
         project: its title.
-        client: see `connected`.
+        client: see `connect_label_studio`.
         types: labels of a new project, beside those of the mentions.
         add: add the documents to an existing project; by default a new one is made. If this fails, it is undone.
         report: where to count what tasks cannot hold.
@@ -121,7 +121,7 @@ def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -
 
     Args:
         project: its title.
-        client: see `connected`.
+        client: see `connect_label_studio`.
         fields: ``("annotator", NAME)`` and ``("text", FIELD)``, as for a file that Label Studio exported.
 
     Raises:
@@ -134,7 +134,7 @@ def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -
     annotator, field = asked.get("annotator", ""), asked.get("text", "")
     for one in client.tasks.list(project=_number(project, client)):
         try:
-            yield label_studio.document_of(one.dict(), str(one.id), field=field, annotator=annotator)
+            yield label_studio.from_task(one.dict(), str(one.id), field=field, annotator=annotator)
         except (ValueError, msgspec.ValidationError) as error:
             raise FormatError(f"{error}", at=f"task {one.id} of {project}") from None
 
@@ -157,7 +157,7 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     made, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
-            unsure += (names := [one["meta"][label_studio.OURS]["id"] for one in portion])
+            unsure += (names := [one["meta"][label_studio._OURS]["id"] for one in portion])
             told = client.projects.import_tasks(project, request=portion, return_task_ids=True)
             if numbers := getattr(told, "task_ids", None):  # some editions do not tell them
                 made += numbers
@@ -165,7 +165,7 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     except BaseException as error:
         _delete(made, client)
         if made:
-            error.add_note(f"{counted(len(made), 'task')} that were made are still there, {made[0]} to {made[-1]}")
+            error.add_note(f"{plural(len(made), 'task')} that were made are still there, {made[0]} to {made[-1]}")
         if 400 <= (getattr(error, "status_code", None) or 0) < 500:  # else they may have come, and the answer be lost
             del unsure[-len(names) :]
         if unsure:
@@ -214,7 +214,7 @@ class Push(Strict, Reading):
 
     project: str = option("PROJECT")
     files: list[str] = option("FILE +", reads)
-    url: str = option("--url URL", default=LOCAL)
+    url: str = option("--url URL", default=_LOCAL)
     types: str = option("--types TYPE,TYPE,...", default="")
     add: bool = option("--add")
 
@@ -235,31 +235,31 @@ class Pull(Overwrite, StrictWriting):
     project: str = option("PROJECT")
     output: str = option("-o --output OUTPUT", writes, default=STDOUT)
     format: str | None = output_format("by the suffix of the output, else jsonl")
-    url: str = option("--url URL", default=LOCAL)
+    url: str = option("--url URL", default=_LOCAL)
     field: list[str] = option("--field NAME=VALUE ...")
 
 
-def run_push(args: Push) -> int:
+def _run_push(args: Push) -> int:
     """Brings documents into a project; returns the exit code."""
     tally, types = Tally(), [one for one in args.types.split(",") if one]
     report = tally.account.open_report()
-    documents = counted_documents(args.files, reading_of(args), tally.account)
-    with connected(args.url) as client:
+    documents = counted_documents(args.files, read_request(args), tally.account)
+    with connect_label_studio(args.url) as client:
         count = push(documents, args.project, client=client, types=types, add=args.add, report=report)
     tally.account.add(report)
     tally.say(verbose=args.verbose)
-    say(f"made {counted(count, 'task')} in the project {args.project!r}")
+    say(f"made {plural(count, 'task')} in the project {args.project!r}")
     return 3 if args.strict and tally.account.losses else tally.exit_code(strict=args.strict)
 
 
-def run_pull(args: Pull) -> int:
+def _run_pull(args: Pull) -> int:
     """Writes the documents of a project; returns the exit code."""
-    fields = pairs(args.field, key="--field", example="annotator=all")
-    writing, tally = writing_of(args), Tally()
+    fields = parse_pairs(args.field, key="--field", example="annotator=all")
+    writing, tally = write_request(args), Tally()
     writing.check()
     report = tally.account.open_report()
 
-    with connected(args.url) as client:
+    with connect_label_studio(args.url) as client:
         found = tally.account.counted(pull(args.project, client=client, fields=fields))
         write_documents(tally.account.passing(found, report), writing, report=report)
     tally.account.add(report)
@@ -269,6 +269,6 @@ def run_pull(args: Pull) -> int:
 
 
 COMMANDS = {
-    "push": (Push, run_push),
-    "pull": (Pull, run_pull),
+    "push": (Push, _run_push),
+    "pull": (Pull, _run_pull),
 }

@@ -9,27 +9,27 @@ from typing import Final
 
 import msgspec
 
-from fascicle.core.arguments import Paths, checked, listed
-from fascicle.core.document import STEP, Document, dated
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
+from fascicle.core.document import STEP, Document, name_with_dates
 from fascicle.core.patches import apply
 from fascicle.core.stream import portions
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.linking.candidates import Candidate, Decision
-from fascicle.linking.opening import Linking, Places, find, unlinked
+from fascicle.linking.opening import Linking, Places, find, without_links
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.verbs import shared
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option, positive, reads, writes
+from fascicle.verbs.options import Overwrite, call, option, positive, reads, writes
 
 _TYPE: Final = "type "  # before the name of a type, in what `link` tells
 _PORTION: Final = 1 << 18  # characters of text that are linked together
-Told = Callable[[str, int], None]
+_Told = Callable[[str, int], None]
 
 
-@checked
+@validate_arguments
 def link(
     documents: Iterable[Document],
     *,
@@ -37,7 +37,7 @@ def link(
     pack: Paths = (),
     ontology: str = "",
     keep_links: bool = False,
-    told: Told = lambda done, mentions: None,
+    told: _Told = lambda done, mentions: None,
 ) -> Iterator[Document]:
     """Links the mentions of documents, in order and in bounded memory.
 
@@ -58,7 +58,7 @@ def link(
         PackError: the linker or the pack cannot be opened, or were not built for each other.
         UsageError: the pack has no concept of the ontology.
     """
-    opened = find(linker, listed(pack, name="pack"), ontology=ontology).opened()
+    opened = find(linker, to_path_list(pack, name="pack"), ontology=ontology).opened()
     return (
         apply(document, patch, step=STEP)
         for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
@@ -66,7 +66,7 @@ def link(
     )
 
 
-@checked
+@validate_arguments
 def explain(
     documents: Iterable[Document],
     *,
@@ -88,7 +88,7 @@ def explain(
     Raises:
         PackError: the linker or the pack cannot be opened, or were not built for each other.
     """
-    opened = find(linker, listed(pack, name="pack")).opened()
+    opened = find(linker, to_path_list(pack, name="pack")).opened()
     return (
         pair
         for chunk in _asked(documents, opened, keep_links=keep_links)
@@ -97,7 +97,7 @@ def explain(
 
 
 def _asked(
-    documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: Told = lambda done, mentions: None
+    documents: Iterable[Document], linker: Linking, *, keep_links: bool, told: _Told = lambda done, mentions: None
 ) -> Iterator[list[Document]]:
     """Yields documents in the form that the linker gets, in portions."""
 
@@ -107,7 +107,7 @@ def _asked(
             told("kept" if keep_links else "replaced", had)
         for kind, mentions in Counter(one.type for one in document.mentions if not linker.covers(one.type)).items():
             told(f"{_TYPE}{kind}", mentions)
-        return unlinked(document, linker.covers) if had and not keep_links else document
+        return without_links(document, linker.covers) if had and not keep_links else document
 
     return portions(map(bare, documents), characters=_PORTION)
 
@@ -149,23 +149,23 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 def run(args: Options) -> int:
     """Links the documents; returns the exit code."""
     tally = Tally()
-    documents = shared.counted_documents(args.files, shared.reading_of(args), tally.account)
+    documents = shared.counted_documents(args.files, shared.read_request(args), tally.account)
     if args.why:
         if args.ontology or args.output != STDOUT:
             raise UsageError(
                 "--why explains on standard output, in the vocabularies of the linker; leave out --ontology and -o"
             )
         linker = args.linker or DEFAULT_LINKER
-        for document, decisions in called(explain, args, documents=documents, linker=linker, most=args.candidates):
+        for document, decisions in call(explain, args, documents=documents, linker=linker, most=args.candidates):
             for decision in decisions:
                 _tell(document, decision, as_json=args.json_lines)
             if not args.json_lines:
                 _tell_origins(document, decisions)
         return tally.end(strict=args.strict)
-    writing = shared.writing_of(args)
+    writing = shared.write_request(args)
     writing.check()
     before = Counter[str]()
-    linked = called(
+    linked = call(
         link,
         args,
         documents=documents,
@@ -179,10 +179,10 @@ def run(args: Options) -> int:
     others = {done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)}
     if others:
         named = ", ".join(f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5])
-        say(f"note: {counted(sum(others.values()), 'mention')} of types that no pack has stay as they are: {named}")
+        say(f"note: {plural(sum(others.values()), 'mention')} of types that no pack has stay as they are: {named}")
     for done, mentions in before.items():
         instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
-        say(f"links that {counted(mentions, 'mention')} had were {done}; {instead}")
+        say(f"links that {plural(mentions, 'mention')} had were {done}; {instead}")
     tally.close(writing.path)
     return tally.exit_code(strict=args.strict)
 
@@ -194,7 +194,7 @@ def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
         return
     nil = "" if decision.nil is None else f", none with {decision.nil:.3f}"
     head = f"{document.id} {decision.type} {decision.surface!r}: {_verdict(decision)}"
-    sys.stdout.write(f"{head}{counted(len(decision.candidates), 'candidate')}{nil}\n")
+    sys.stdout.write(f"{head}{plural(len(decision.candidates), 'candidate')}{nil}\n")
     sys.stdout.writelines(f"  {line}\n" for one in decision.candidates for line in _lines(one))
 
 
@@ -210,7 +210,7 @@ def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
     for decision in decisions:
         for one in decision.candidates:
             found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
-    sys.stdout.writelines(f"{document.id} candidates are of {dated(*pair)}\n" for pair in found.items())
+    sys.stdout.writelines(f"{document.id} candidates are of {name_with_dates(*pair)}\n" for pair in found.items())
 
 
 def _lines(one: Candidate) -> Iterator[str]:

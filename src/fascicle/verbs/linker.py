@@ -13,27 +13,27 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.errors import InputError, MissingExtraError, UsageError
-from fascicle.linking.dense import DenseSettings, Exported, check_size, copy_dense, planned, write_dense
+from fascicle.linking.dense import DenseSettings, ExportedEncoder, check_size, copy_dense, plan_names, write_dense
 from fascicle.linking.encoding import LONGEST
-from fascicle.linking.fitting import FitSettings, Fitted, fit_linker
-from fascicle.linking.folder import KIND, LinkerManifest, place_of, write_linker
-from fascicle.linking.gold import Memory, as_in_pack
+from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker
+from fascicle.linking.folder import KIND, LinkerManifest, pack_place, write_linker
+from fascicle.linking.gold import Memory, with_pack_types
 from fascicle.linking.index import MANIFEST, NameIndex, write_index
-from fascicle.linking.opening import parts_of, write_several
+from fascicle.linking.opening import linker_folders, write_several
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.console import Steps, Tally
-from fascicle.verbs.messages import put, say
+from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import Overwrite, option, reads, writes
-from fascicle.verbs.shared import Reading, counted_documents, reading_of
+from fascicle.verbs.shared import Reading, counted_documents, read_request
 
-Told = Callable[[str, int], None]
+_Told = Callable[[str, int], None]
 
 
-@checked
+@validate_arguments
 def fit_folder(
     packs: Paths,
     output: str | os.PathLike[str],
@@ -42,7 +42,7 @@ def fit_folder(
     index_of: str | os.PathLike[str] | None = None,
     settings: FitSettings | None = None,
     overwrite: bool = False,
-    told: Told = lambda step, count: None,
+    told: _Told = lambda step, count: None,
 ) -> tuple[LinkerManifest, ...]:
     """Writes the folder of a linker: for each pack its index, and the rankers fitted to annotated texts.
 
@@ -71,13 +71,13 @@ def fit_folder(
     """
     target = Path(output)
     check_folder(target, kind=KIND, overwrite=overwrite)
-    opened = [Pack.open(pack) for pack in listed(packs, name="packs")]
+    opened = [Pack.open(pack) for pack in to_path_list(packs, name="packs")]
     if twice := [name for name, count in Counter(pack.full_name for pack in opened).items() if count > 1]:
         raise UsageError(f"the pack {twice[0]} was given twice; give it once")
     indexes = _indexes(index_of, opened)
     settings = settings or FitSettings()
     with (
-        exported(settings, opened, target.resolve().parent) as encoder,
+        _exported(settings, opened, target.resolve().parent) as encoder,
         atomic_folder(output, kind=KIND, overwrite=overwrite) as folder,
     ):
         work = _Work(documents=list(documents), settings=settings, encoder=encoder, told=told)
@@ -88,7 +88,7 @@ def _indexes(index_of: str | os.PathLike[str] | None, packs: Sequence[Pack]) -> 
     """Returns the folder with the index of each pack."""
     if index_of is None:
         return [None] * len(packs)
-    folders = parts_of(Path(index_of))
+    folders = linker_folders(Path(index_of))
     if len(folders) != len(packs):
         raise InputError(
             f"{index_of} is a linker of {len(folders)} packs, and {len(packs)} were given; give the same packs"
@@ -107,8 +107,8 @@ class _Work:
 
     documents: Sequence[Document]
     settings: FitSettings
-    encoder: Exported | None
-    told: Told
+    encoder: ExportedEncoder | None
+    told: _Told
     refused: list[InputError] = field(default_factory=list)
 
     def of_packs(
@@ -144,7 +144,7 @@ class _Work:
         index = self._index(pack, folder, index_of) if self.settings.indexed else None
         fitted = self._fitted(pack, index)
         fitted.memory.write(folder)
-        place = place_of(pack, target)
+        place = pack_place(pack, target)
         return write_linker(
             folder,
             pack,
@@ -161,25 +161,25 @@ class _Work:
         else:
             _copy_index(index_of, folder, pack, with_dense=self.encoder is None)
         if self.encoder is not None and self.settings.dense is not None:
-            plan = planned(pack, self.settings.dense.types)
+            plan = plan_names(pack, self.settings.dense.types)
             if plan.types:
                 write_dense(folder, pack, plan, self.encoder, settings=self.settings.dense, told=self.told)
         return NameIndex.open(folder, pack)
 
-    def _fitted(self, pack: Pack, index: NameIndex | None) -> Fitted:
+    def _fitted(self, pack: Pack, index: NameIndex | None) -> FittedLinker:
         if not self.documents:
-            return Fitted(Memory(), {})
-        annotated = as_in_pack(self.documents, pack)
+            return FittedLinker(Memory(), {})
+        annotated = with_pack_types(self.documents, pack)
         self.told("mentions", sum(len(document.mentions) for document in annotated))
         try:
             return fit_linker(pack, index, annotated, settings=self.settings)
         except InputError as error:
             self.refused.append(error)
-            return Fitted(Memory(), {})
+            return FittedLinker(Memory(), {})
 
 
 @contextmanager
-def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[Exported | None]:
+def _exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Iterator[ExportedEncoder | None]:
     """Exports the encoder of the settings to files that last for the block; ``None`` without an encoder.
 
     First it checks that there is enough space for the vectors of all packs.
@@ -205,8 +205,8 @@ def exported(settings: FitSettings, packs: Sequence[Pack], place: Path) -> Itera
     with tempfile.TemporaryDirectory() as name:
         graph, tokenizer = Path(name) / "encoder.onnx", Path(name) / "tokenizer.json"
         pad = export_names(settings.dense.encoder, graph, tokenizer, longest=LONGEST)
-        found = Exported(graph, tokenizer, pad)
-        names = sum(len(planned(pack, settings.dense.types).surfaces) for pack in packs)
+        found = ExportedEncoder(graph, tokenizer, pad)
+        names = sum(len(plan_names(pack, settings.dense.types).surfaces) for pack in packs)
         check_size(names, found.opened().width, _existing(place), gigabytes=settings.dense.gigabytes)
         yield found
 
@@ -275,14 +275,14 @@ def _run_fit(args: Fit) -> int:
         found = fit_folder(
             args.packs,
             args.output,
-            documents=counted_documents(args.corpus, reading_of(args), tally.account) if args.corpus else (),
+            documents=counted_documents(args.corpus, read_request(args), tally.account) if args.corpus else (),
             index_of=args.index_of,
             settings=FitSettings(remember=not args.small, indexed=not args.small, dense=dense),
             overwrite=args.overwrite,
             told=steps.see,
         )
     for one in found:
-        put(msgspec.to_builtins(one), _lines(one), as_json=args.json)
+        emit(msgspec.to_builtins(one), _lines(one), as_json=args.json)
     tally.say()
     say(f"wrote {args.output}")
     return tally.exit_code(strict=False)

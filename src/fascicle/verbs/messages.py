@@ -77,7 +77,7 @@ def say_notes(notes: Iterable[str]) -> None:
         say(f"note: {note}")
 
 
-def put(value: object, text: str | Iterable[str], *, as_json: bool, **options: Any) -> int:
+def emit(value: object, text: str | Iterable[str], *, as_json: bool, **options: Any) -> int:
     """Prints a result on standard output; returns the exit code, 0.
 
     Args:

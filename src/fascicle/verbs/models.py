@@ -18,7 +18,7 @@ from fascicle.settings.folders.vocabularies import (
     shipped_linkers,
     shipped_packs,
 )
-from fascicle.verbs.messages import put, say
+from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import option
 
 
@@ -49,7 +49,7 @@ def run(args: Options) -> int:
         f"{row['name']}  {', '.join(row['types'])}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
         for row in rows
     )
-    return put(rows, lines, as_json=args.json, ensure_ascii=True)
+    return emit(rows, lines, as_json=args.json, ensure_ascii=True)
 
 
 def _list_plugins(*, as_json: bool) -> int:
@@ -57,7 +57,7 @@ def _list_plugins(*, as_json: bool) -> int:
     shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
     found = plugins({"predictors": shipped, MODELS: shipped, "readers": [*FORMATS], "writers": [*FORMATS]})
     if as_json:
-        return put([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
+        return emit([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
     if not found:
         say("no installed package has plug-ins for Fascicle")
     for one in found:

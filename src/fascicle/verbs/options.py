@@ -10,7 +10,7 @@ Its docstring has the help of each attribute, and after ``In Python:`` the equiv
 Its own options come first, then those of its bases. A base with ``group`` is a group of its own in the help.
 
 The ``type`` of an option for a path is its role: `reads`, `writes` or `fills`. Before a command runs,
-`fascicle.verbs.parsing.check_places` compares the given files.
+`fascicle.verbs.parsing._check_places` compares the given files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, Final, Self, TypeVar
 import fascicle.plugins as plugins
 from fascicle.settings.base import LARGEST
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 _COUNTS: Final = ("?", "*", "+")
 _MOST_THREADS: Final = 256  # with more threads a network needs minutes to start, and is not faster
 _LONGEST_NUMBER: Final = 20  # largest number of digits that are parsed
@@ -106,7 +106,7 @@ class FormatNames(tuple[str, ...]):
 
     def __contains__(self, name: object) -> bool:
         """True for an own name or that of a plug-in; plug-ins are searched only for other names."""
-        return super().__contains__(name) or name in plugins.names(self.group)
+        return super().__contains__(name) or name in plugins.plugin_names(self.group)
 
     def with_more(self, names: Iterable[str]) -> Self:
         """Returns the same names, and more own ones."""
@@ -198,7 +198,7 @@ def option(
     return Option(usage=usage, type=type, help=help, group=group, apart=apart, more=more)
 
 
-def called(function: Callable[..., R], args: Any, **others: Any) -> R:
+def call(function: Callable[..., _R], args: Any, **others: Any) -> _R:
     """Calls a function, or builds a request, with the options that have the names of its parameters.
 
     Args:

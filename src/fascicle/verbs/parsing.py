@@ -16,10 +16,10 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 import fascicle.plugins as plugins
-from fascicle.core.files.apart import Inputs, stat_of
+from fascicle.core.files.apart import Inputs, stat_or_none
 from fascicle.core.files.source import STDIN
 from fascicle.errors import OutputError, UsageError
-from fascicle.settings.base import meanings_of
+from fascicle.settings.base import attribute_descriptions
 from fascicle.verbs.options import ROLES, FormatNames, Option, fills, reads
 
 _CHOICE = re.compile(
@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Checks choices as ``argparse`` does, but the message for a wrong format also names the plug-ins."""
         if isinstance(action.choices, FormatNames) and value not in action.choices:
-            known = ", ".join(map(repr, dict.fromkeys((*action.choices, *plugins.names(action.choices.group)))))
+            known = ", ".join(map(repr, dict.fromkeys((*action.choices, *plugins.plugin_names(action.choices.group)))))
             raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {known})")
         super()._check_value(action, value)
 
@@ -104,7 +104,7 @@ def add_options(parser: Parser, declared: type, *, run: Callable[[Any], int]) ->
     parser.set_defaults(run=run)
     parser.epilog = getattr(declared, "epilog", None)
     parser.in_python = _in_python(declared, parser.prog.removeprefix("fascicle "))
-    meanings = meanings_of(declared)
+    meanings = attribute_descriptions(declared)
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for owner, name, one in _options_of(declared):
         group = one.apart or one.group or vars(owner).get("group", "")
@@ -157,7 +157,7 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
         args.files = [*args.files, *others]
     for action in chosen._actions:
         _refuse_empty_value(action, getattr(args, action.dest, None))
-    check_places(chosen._actions, vars(args))
+    _check_places(chosen._actions, vars(args))
     return args
 
 
@@ -185,7 +185,7 @@ def _nearest(given: str, allowed: Iterable[str]) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -> None:
+def _check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -> None:
     """Refuses an output that is an input, and two outputs that are one.
 
     Args:
@@ -213,7 +213,7 @@ def check_places(actions: Iterable[argparse.Action], given: Mapping[str, Any]) -
 def _check_apart(paths: Iterable[str]) -> None:
     known: dict[object, str] = {}
     for path in paths:
-        found = stat_of(path)
+        found = stat_or_none(path)
         if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
             continue
         try:
@@ -233,5 +233,5 @@ def _paths(action: argparse.Action, given: Mapping[str, Any]) -> list[str]:
 
 
 def _is_replaced(path: str, *, filled: bool) -> bool:
-    found = stat_of(path) if path != STDIN else None
+    found = stat_or_none(path) if path != STDIN else None
     return found is not None and (stat.S_ISREG(found.st_mode) or (stat.S_ISDIR(found.st_mode) and not filled))

@@ -6,9 +6,9 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 
-from fascicle.core.wording import counted
-from fascicle.settings.pipeline import as_toml, read_pipeline
-from fascicle.verbs.messages import put, say
+from fascicle.core.wording import plural
+from fascicle.settings.pipeline import pipeline_toml, read_pipeline
+from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import option, reads
 
 
@@ -37,7 +37,7 @@ def show(path: str | os.PathLike[str]) -> str:
     Raises:
         RecipeError: see `fascicle.settings.pipeline.read_pipeline`.
     """
-    return as_toml(read_pipeline(path))
+    return pipeline_toml(read_pipeline(path))
 
 
 def check(path: str | os.PathLike[str]) -> CheckedPipeline:
@@ -46,10 +46,10 @@ def check(path: str | os.PathLike[str]) -> CheckedPipeline:
     Raises:
         FascicleError: see `fascicle.pipeline.loading.open_pipeline`.
     """
-    from fascicle.pipeline.loading import opened
+    from fascicle.pipeline.loading import open_settings
 
     settings = read_pipeline(path)
-    with opened(settings) as pipeline:
+    with open_settings(settings) as pipeline:
         return CheckedPipeline(
             name=pipeline.name,
             steps=tuple((step.name, tuple(sorted(step.needs)), tuple(sorted(step.gives))) for step in pipeline.steps),
@@ -83,29 +83,29 @@ class Check(Show):
     json: bool = option("--json")
 
 
-def run_show(args: Show) -> int:
+def _run_show(args: Show) -> int:
     """Prints a pipeline; returns the exit code."""
     sys.stdout.write(show(args.pipeline))
     return 0
 
 
-def run_check(args: Check) -> int:
+def _run_check(args: Check) -> int:
     """Checks a pipeline; returns the exit code."""
     found = check(args.pipeline)
     steps = (
         f"{name}\tneeds {', '.join(needs) or 'nothing'}\tgives {', '.join(gives) or 'nothing'}"
         for name, needs, gives in found.steps
     )
-    put(asdict(found), steps, as_json=args.json)
+    emit(asdict(found), steps, as_json=args.json)
     if not args.json:
         say(
-            f"{found.name} works: {counted(len(found.steps), 'step')}, {counted(found.rules, 'rule')} and "
-            f"{counted(found.answers, 'known answer')} tried"
+            f"{found.name} works: {plural(len(found.steps), 'step')}, {plural(found.rules, 'rule')} and "
+            f"{plural(found.answers, 'known answer')} tried"
         )
     return 0
 
 
 COMMANDS = {
-    "show": (Show, run_show),
-    "check": (Check, run_check),
+    "show": (Show, _run_show),
+    "check": (Check, _run_check),
 }

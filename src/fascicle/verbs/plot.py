@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.atomic import check_target
-from fascicle.core.marks import harmless
+from fascicle.core.marks import escape_controls
 from fascicle.errors import OutputError, UsageError
-from fascicle.evaluation.reports.plots.canvas import SUFFIXES, save, sheet
+from fascicle.evaluation.reports.plots.canvas import SUFFIXES, open_sheet, save_figure
 from fascicle.evaluation.reports.plots.densities import draw_densities, load_densities
 from fascicle.evaluation.reports.plots.densities import size as size_of_densities
 from fascicle.evaluation.reports.plots.distributions import (
@@ -27,13 +27,13 @@ from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs
 from fascicle.evaluation.reports.plots.learning import size as size_of_learning
 from fascicle.evaluation.reports.plots.report_plots import REPORT_PLOTS, load_drawing
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, called, option, reads, writes
+from fascicle.verbs.options import Overwrite, call, option, reads, writes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Kind(NamedTuple):
+class _Kind(NamedTuple):
     """Kind of picture.
 
     Attributes:
@@ -64,28 +64,28 @@ def _size_of_violins(data: Distributions) -> tuple[float, float]:
 
 
 _OF_DISTRIBUTIONS: Final = "a distributions file: "
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
     {
-        "learning": Kind(
+        "learning": _Kind(
             "loss and dev F1 of one or several run folders", load_runs, draw_learning, size_of_learning, several=True
         ),
-        "pca": Kind(
+        "pca": _Kind(
             f"{_OF_DISTRIBUTIONS}where the probabilities lie", load_distributions, draw_pca, lambda _: (7.4, 4.6)
         ),
-        "violin": Kind(
+        "violin": _Kind(
             f"{_OF_DISTRIBUTIONS}the probability of the gold type, by type",
             load_distributions,
             draw_violins,
             _size_of_violins,
         ),
-        "volcano": Kind(
+        "volcano": _Kind(
             f"{_OF_DISTRIBUTIONS}other classes against gold", load_distributions, draw_volcano, lambda _: (6.4, 4.8)
         ),
-        "densities": Kind(
+        "densities": _Kind(
             "a densities file: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
         ),
         **{
-            name: Kind(
+            name: _Kind(
                 f"a report as JSON: {one.means}",
                 partial(load_drawing, name),
                 lambda figure, drawing: drawing.draw(figure),
@@ -98,7 +98,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
 )
 
 
-@checked
+@validate_arguments
 def plot(
     kind: str,
     files: Paths,
@@ -129,7 +129,7 @@ def plot(
     """
     if kind not in KINDS:
         raise UsageError(f"the kind {kind!r} is not known; choose from {', '.join(KINDS)}")
-    chosen, given, target = KINDS[kind], listed(files), Path(output)
+    chosen, given, target = KINDS[kind], to_path_list(files), Path(output)
     if not given:
         raise UsageError(f"nothing to draw was given; {kind} takes {chosen.help}")
     if len(given) > 1 and not chosen.several:
@@ -143,11 +143,11 @@ def plot(
     check_target(target, overwrite=overwrite)
     loaded = chosen.loaded(given, systems)
     width, height = chosen.size(loaded)
-    with sheet(width=width, height=height) as figure:
+    with open_sheet(width=width, height=height) as figure:
         if title:
             figure.suptitle(title)
         chosen.draw(figure, loaded)
-        save(figure, target, overwrite=overwrite)
+        save_figure(figure, target, overwrite=overwrite)
     return tuple(one.note for one in (loaded if chosen.several else [loaded]) if one.note)
 
 
@@ -172,6 +172,6 @@ class Options(Overwrite):
 
 def run(args: Options) -> int:
     """Draws the picture; returns the exit code."""
-    for note in called(plot, args, systems=args.system):
-        say(f"note: {' '.join(harmless(note).split())}")
+    for note in call(plot, args, systems=args.system):
+        say(f"note: {' '.join(escape_controls(note).split())}")
     return 0

@@ -30,7 +30,7 @@ class EndedError(BaseException):
 
 
 @contextmanager
-def ended_cleanly() -> Iterator[None]:
+def end_cleanly() -> Iterator[None]:
     """Lets SIGTERM and SIGHUP end the block as an interrupt does, so that no temporary file is left.
 
     This works only in the main thread, and only for signals with default handlers: ``nohup`` ignores hangups, and a
@@ -89,7 +89,7 @@ def open_streams() -> Iterator[None]:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Turns off garbage collection for a block that creates many objects that stay, such as modules.
 
     Repeated collections would take as long as the import of some modules.
@@ -103,7 +103,7 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def hushed(command: Callable[[Any], int]) -> Callable[[Any], int]:
+def quiet_unless_failed(command: Callable[[Any], int]) -> Callable[[Any], int]:
     """Returns a command that says on standard error what it has to say only if it fails: the last lines of it."""
 
     def run(args: Any) -> int:

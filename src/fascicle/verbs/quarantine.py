@@ -6,19 +6,19 @@ import sys
 
 import msgspec
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import one_line
 from fascicle.pipeline.running.records import Quarantined
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Declared, fills, option, reads
-from fascicle.verbs.run import tell
-from fascicle.verbs.tasks.run import quarantined, retry, shown
+from fascicle.verbs.run import print_account
+from fascicle.verbs.tasks.run import list_quarantined, read_quarantined, retry
 
 
 class Ls:
     """List the documents in quarantine, with step and error.
 
-    In Python: ``fascicle.verbs.tasks.run.quarantined("annotated")``
+    In Python: ``fascicle.verbs.tasks.run.list_quarantined("annotated")``
 
     Attributes:
         folder: of a run.
@@ -32,7 +32,7 @@ class Ls:
 class Show:
     """Print the whole record of one document in quarantine.
 
-    In Python: ``fascicle.verbs.tasks.run.shown("annotated", "a")``
+    In Python: ``fascicle.verbs.tasks.run.read_quarantined("annotated", "a")``
 
     Attributes:
         folder: of a run.
@@ -63,16 +63,16 @@ class Retry(Declared):
 
 def _run_ls(args: Ls) -> int:
     """Lists the documents; returns the exit code."""
-    records = quarantined(args.folder)
+    records = list_quarantined(args.folder)
     for one in records:
         sys.stdout.write(msgspec.json.encode(one).decode() + "\n" if args.json else "\t".join(_cells(one)) + "\n")
-    say(f"{counted(len(records), 'document')} in quarantine")
+    say(f"{plural(len(records), 'document')} in quarantine")
     return 0
 
 
-def run_show(args: Show) -> int:
+def _run_show(args: Show) -> int:
     """Prints a document; returns the exit code."""
-    content = msgspec.json.encode(shown(args.folder, args.name))
+    content = msgspec.json.encode(read_quarantined(args.folder, args.name))
     sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
     return 0
 
@@ -80,7 +80,7 @@ def run_show(args: Show) -> int:
 def _run_retry(args: Retry) -> int:
     """Tries documents again; returns the exit code."""
     totals = retry(args.folder, only=args.name, pipeline=args.pipeline)
-    return tell(totals, args.folder, as_json=args.json, verbose=args.verbose)
+    return print_account(totals, args.folder, as_json=args.json, verbose=args.verbose)
 
 
 def _cells(record: Quarantined) -> list[str]:
@@ -90,6 +90,6 @@ def _cells(record: Quarantined) -> list[str]:
 
 COMMANDS = {
     "ls": (Ls, _run_ls),
-    "show": (Show, run_show),
+    "show": (Show, _run_show),
     "retry": (Retry, _run_retry),
 }

@@ -11,16 +11,16 @@ import msgspec
 
 from fascicle.core.progress import Progress as Shown
 from fascicle.core.progress import progress
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.requests import left_out_notes
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
 from fascicle.settings.inputs import Case
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say, say_notes
-from fascicle.verbs.options import FormatNames, Strict, called, fills, option, positive, reads
-from fascicle.verbs.shared import CASE, Reading, reading_of
+from fascicle.verbs.messages import emit, say, say_notes
+from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
+from fascicle.verbs.shared import CASE, Reading, read_request
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
@@ -61,35 +61,35 @@ class Options(Strict, Reading):
 
 def run(args: Options) -> int:
     """Runs the pipeline; returns the exit code."""
-    shown, reading = progress(), reading_of(args)
+    shown, reading = progress(), read_request(args)
     say_notes(left_out_notes(args.files, reading))
     see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account
-            totals = called(run_pipeline, args, folder=args.output, reading=reading, progress=see)
+            totals = call(run_pipeline, args, folder=args.output, reading=reading, progress=see)
     finally:
         shown.end()
-    return tell(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
+    return print_account(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)
 
 
-def tell(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
+def print_account(totals: Totals, folder: str, *, as_json: bool, strict: bool = False, verbose: bool = False) -> int:
     """Prints the account; returns the exit code: 3 if documents are in quarantine, else that of `Tally.exit_code`."""
     tally = Tally()
     tally.account.events.restore(totals.events)
-    put(msgspec.to_builtins(totals), "", as_json=as_json)
+    emit(msgspec.to_builtins(totals), "", as_json=as_json)
     for one in totals.suspects:
         say(
-            f"suspect: from shard {one.shard} to {one.last} there is {counted(one.mentions, 'mention')} of {one.type}, "
+            f"suspect: from shard {one.shard} to {one.last} there is {plural(one.mentions, 'mention')} of {one.type}, "
             f"and not about {one.expected:,}"
         )
     for code, count in totals.losses.items():
         say(f"loss {code}: {count:,} (the format cannot hold it)")
     tally.say(verbose=verbose)
     for reason, count in totals.reasons.items():
-        say(f"in quarantine at {reason}: {counted(count, 'document')}")
-    found = counted(sum(totals.mentions.values()), "mention")
+        say(f"in quarantine at {reason}: {plural(count, 'document')}")
+    found = plural(sum(totals.mentions.values()), "mention")
     say(
-        f"{counted(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
+        f"{plural(totals.documents, 'document')} in: {totals.done:,} done in {folder} with {found}, "
         f"{totals.quarantined:,} in quarantine"
     )
     return _QUARANTINED if totals.quarantined else tally.exit_code(strict=strict)

@@ -13,16 +13,16 @@ from fascicle.errors import InputError, UsageError
 from fascicle.settings.folders.vocabularies import AUTO, demo_pipeline
 from fascicle.settings.inputs import Case
 from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings, read_project
-from fascicle.verbs.console import needs_extra
+from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import called, fills, natural, option, positive, reads
+from fascicle.verbs.options import call, fills, natural, option, positive, reads
 from fascicle.verbs.shared import CASE
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 
-TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
+_TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
 _LAST_PORT: Final = 65_535
 
 
@@ -60,7 +60,7 @@ def serve(  # noqa: PLR0913
         FascicleError: a pipeline cannot be opened.
         OSError: the server cannot listen at the address.
     """
-    from fascicle.serving.server import openings, run
+    from fascicle.serving.server import pipeline_openers, run
 
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"port={port} is not allowed; give a number from 0 to {_LAST_PORT}")
@@ -70,13 +70,13 @@ def serve(  # noqa: PLR0913
     if not chosen.guarded and host not in LOCAL:
         raise UsageError(
             f"host={host} is reached from other machines, and there is no token; put one into a file and name "
-            f"it with token_file=FILE, set {TOKEN}, or listen at 127.0.0.1"
+            f"it with token_file=FILE, set {_TOKEN}, or listen at 127.0.0.1"
         )
     given = [*pipelines, *([str(demo_pipeline())] if demo else ())]
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
     again = read if token_file or tokens_file else None
-    run(openings(given, link=link, also=also, case=case), chosen, host, port, tokens=again, started=started)
+    run(pipeline_openers(given, link=link, also=also, case=case), chosen, host, port, tokens=again, started=started)
 
 
 def app(
@@ -97,9 +97,9 @@ def app(
         UsageError: no pipeline, or two of one name.
     """
     from fascicle.serving.app import create_app
-    from fascicle.serving.server import openings
+    from fascicle.serving.server import pipeline_openers
 
-    return create_app(openings([os.fspath(one) for one in pipelines], also=also, case=case), settings)
+    return create_app(pipeline_openers([os.fspath(one) for one in pipelines], also=also, case=case), settings)
 
 
 def read_token(path: str) -> str:
@@ -109,7 +109,7 @@ def read_token(path: str) -> str:
         InputError: the file cannot be read, or is empty.
     """
     if not path:
-        return os.environ.get(TOKEN, "").strip()
+        return os.environ.get(_TOKEN, "").strip()
     try:
         found = Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -177,7 +177,7 @@ class Options:
 
 def run(args: Options) -> int:
     """Runs the service; returns the exit code."""
-    settings = called(
+    settings = call(
         ServeSettings,
         args,
         jobs=_DEFAULTS.jobs,
@@ -190,8 +190,8 @@ def run(args: Options) -> int:
             "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "
             "annotate uses the model alone unless told otherwise, so that it finds less"
         )
-    with needs_extra("serve"):
-        called(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
+    with explain_missing_extra("serve"):
+        call(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
     return 0
 
 

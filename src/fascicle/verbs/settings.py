@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 
 from fascicle.errors import UsageError
 from fascicle.settings.recipes.reference import Key, Table, tables
-from fascicle.verbs.messages import put
+from fascicle.verbs.messages import emit
 from fascicle.verbs.options import option
 
 _WIDTH = 100
@@ -32,12 +32,12 @@ class Options:
 
 def run(args: Options) -> int:
     """Prints the list; returns the exit code."""
-    found = chosen(tuple(tables()), args.names)
+    found = choose_settings(tuple(tables()), args.names)
     text = "\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n"
-    return put([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)
+    return emit([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)
 
 
-def chosen(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
+def choose_settings(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
     """Returns the tables with the keys that match all names.
 
     Raises:

@@ -19,12 +19,12 @@ from fascicle.formats.catalogue import ANNOTATED, EARLIER, FORMATS, READABLE, fo
 from fascicle.formats.conll import DOCUMENTS
 from fascicle.formats.losses import LENIENT, LOSSES, LossPolicy, loss_names
 from fascicle.formats.outputs import STDOUT, WriteRequest
-from fascicle.formats.requests import ReadRequest, documents_of, pairs
+from fascicle.formats.requests import ReadRequest, parse_pairs, read_all_documents
 from fascicle.formats.shapes import SHAPES
 from fascicle.formats.textview import ViewOptions
 from fascicle.settings.decision import Ends
 from fascicle.settings.inputs import Case
-from fascicle.verbs.options import Declared, FormatNames, StoreOnce, called, option, reads
+from fascicle.verbs.options import Declared, FormatNames, StoreOnce, call, option, reads
 
 INPUT_FORMATS: Final = FormatNames(("auto", *READABLE, *EARLIER), group="readers")
 # Suffix of the output or value of --format -> the format of predictions.
@@ -152,7 +152,7 @@ TYPES: Final[Any] = option(
 )
 
 
-def types_of(args: Any) -> dict[str, str]:
+def type_mapping(args: Any) -> dict[str, str]:
     """Returns type of the gold -> its name in the systems.
 
     Raises:
@@ -166,7 +166,7 @@ def types_of(args: Any) -> dict[str, str]:
     return found
 
 
-def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
+def read_request(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
     """Builds the read request from the options of reading.
 
     Args:
@@ -176,12 +176,12 @@ def reading_of(args: ReadingDetails, *, role: str = "input") -> ReadRequest:
     Raises:
         UsageError: ``--field`` or ``--where`` without a name and a value.
     """
-    return called(
+    return call(
         ReadRequest,
         args,
         format=getattr(args, f"{role}_format"),
-        fields=pairs(args.field, key="--field", example="text=body"),
-        where=pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
+        fields=parse_pairs(args.field, key="--field", example="text=body"),
+        where=parse_pairs(args.where, key="--where FIELD=VALUE", example="split=test"),
         asked_by=f"--{role}-format",
     )
 
@@ -197,7 +197,7 @@ def counted_documents(files: Sequence[str], request: ReadRequest, account: Accou
     Raises:
         InputError: a file cannot be read, or every document was set aside.
     """
-    yield from account.counted(documents_of(files, request, report=account.reading))
+    yield from account.counted(read_all_documents(files, request, report=account.reading))
     if not account.read:
         account.refuse_nothing()
 
@@ -218,7 +218,7 @@ def _strictness_of(args: StrictWriting, *, whole: str = "jsonl") -> LossPolicy:
     return LossPolicy(refuse=args.strict, allowed=args.allow_loss, advice=advice)
 
 
-def writing_of(args: Any) -> WriteRequest:
+def write_request(args: Any) -> WriteRequest:
     """Builds the write request from ``-o``, ``--format``, ``--overwrite`` and the options of `StrictWriting`.
 
     Args:
@@ -229,7 +229,7 @@ def writing_of(args: Any) -> WriteRequest:
     """
     path = args.output or STDOUT
     options = ViewOptions(colour=_wants_colour(getattr(args, "color", "never"), path))
-    return called(
+    return call(
         WriteRequest,
         args,
         path=path,
@@ -246,13 +246,13 @@ def _wants_colour(choice: str, path: str) -> bool:
     return path == STDOUT and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def of_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
+def select_source(documents: Iterable[Document], source: str | None) -> Iterator[Document]:
     """Yields the documents with the mentions of one source alone; ``None`` for all."""
     for document in documents:
         yield document if source is None else msgspec.structs.replace(document, mentions=document.layer(source))
 
 
-def predicting_of(args: Any) -> WriteRequest:
+def predictions_request(args: Any) -> WriteRequest:
     """Builds the write request of a command that writes predictions, for which JSON Lines have their own format.
 
     Raises:

@@ -12,9 +12,9 @@ from fascicle.errors import UsageError
 from fascicle.evaluation.systems.predictions import PREDICTIONS, PredictionRequest
 from fascicle.formats.distributions import SUFFIXES
 from fascicle.runtime.places import is_shipped
-from fascicle.settings.folders.best import described_by, model_folder
+from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.verbs.options import option, reads, writes
-from fascicle.verbs.shared import INPUT_FORMATS, ReadingDetails, input_format, reading_of
+from fascicle.verbs.shared import INPUT_FORMATS, ReadingDetails, input_format, read_request
 
 SYSTEM_FORMATS: Final = INPUT_FORMATS.with_more(PREDICTIONS)
 REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
@@ -43,9 +43,9 @@ class SystemOptions(ReadingDetails):
     input_format: str = input_format("--input-format", choices=SYSTEM_FORMATS, group="reading")
 
 
-def predictions_of(args: Any) -> list[PredictionRequest]:
+def prediction_requests(args: Any) -> list[PredictionRequest]:
     """Returns the files with predictions."""
-    reading = reading_of(args, role="pred")
+    reading = read_request(args, role="pred")
     return [PredictionRequest(path=path, reading=reading, source=args.source or "") for path in files_of(args)]
 
 
@@ -56,7 +56,7 @@ def files_of(args: Any) -> list[str]:
         UsageError: one that is a model.
     """
     for path in args.files:
-        if described_by(model_folder(Path(path))).is_file() or (is_shipped(path) and not Path(path).exists()):
+        if description_file(model_folder(Path(path))).is_file() or (is_shipped(path) and not Path(path).exists()):
             raise UsageError(
                 f"{path} is a model, and PRED is a file with what a system found; score it with fascicle evaluate "
                 f"GOLD --model {path}, or write such a file with fascicle annotate --model {path} --format predictions"
@@ -112,7 +112,7 @@ class SomeColumns(NamedTuple):
     predicted: dict[str, str]
 
 
-def columns_of(args: Any) -> SomeColumns | None:
+def system_columns(args: Any) -> SomeColumns | None:
     """Returns the columns of ``--gold-column`` and ``--pred-column``; ``None`` without these options.
 
     Raises:

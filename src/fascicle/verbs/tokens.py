@@ -8,7 +8,7 @@ from typing import get_args
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import Role
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import called, fills, option, reads
+from fascicle.verbs.options import call, fills, option, reads
 
 
 class Withdraw:
@@ -53,14 +53,14 @@ class Ls:
 
 def _run_add(args: Add) -> int:
     """Prints a new token; returns the exit code."""
-    sys.stdout.write(called(add_token, args) + "\n")
+    sys.stdout.write(call(add_token, args) + "\n")
     say(f"this token is shown once; {args.path} has its hash alone")
     return 0
 
 
 def _run_withdraw(args: Withdraw) -> int:
     """Withdraws a token; returns the exit code."""
-    called(withdraw_token, args)
+    call(withdraw_token, args)
     say(f"withdrew the token of {args.name}; send SIGHUP to a service that runs")
     return 0
 

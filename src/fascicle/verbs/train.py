@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from fascicle.core.progress import NOW_AND_THEN
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
-from fascicle.evaluation.reports.table import in_columns, table
-from fascicle.runtime.places import as_path
-from fascicle.settings.recipes.any import AnyRecipe, changed, kind_of, read_recipe
+from fascicle.evaluation.reports.table import align_columns, table
+from fascicle.runtime.places import path_to_load
+from fascicle.settings.recipes.any import AnyRecipe, parse_changes, read_recipe, recipe_kind
 from fascicle.settings.recipes.recogniser import Recipe
-from fascicle.settings.recipes.strict import merged, read_toml
-from fascicle.verbs.console import log, needs_extra
-from fascicle.verbs.messages import put, say
+from fascicle.settings.recipes.strict import merge_tables, read_toml
+from fascicle.verbs.console import explain_missing_extra, log
+from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import THREADS, fills, natural, option, reads
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def run(args: Options) -> int:
         recipe = msgspec.structs.replace(recipe, seed=args.seed)
     folder = Path(args.output) if args.output else None
     ended = _trained(recipe, folder, resume=args.resume, threads=args.threads)
-    scores, notes = end_text(ended, recipe)
-    put({"folder": str(ended.folder), **ended.as_dict()}, scores, as_json=args.json, ensure_ascii=True)
+    scores, notes = _end_text(ended, recipe)
+    emit({"folder": str(ended.folder), **ended.as_dict()}, scores, as_json=args.json, ensure_ascii=True)
     for line in notes:
         say(line)
     return 0
@@ -74,15 +74,15 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
 
     Args:
         args: of the command.
-        kind: of its recipes, see ``settings.recipes.any.kind_of``.
+        kind: of its recipes, see ``settings.recipes.any.recipe_kind``.
         table: required table of such a recipe.
         aim: purpose of the table, after "nothing to".
 
     Raises:
         RecipeError: the recipe is of another kind.
     """
-    values = merged(read_toml(Path(args.recipe)), changed(args.set))
-    found = kind_of(values)
+    values = merge_tables(read_toml(Path(args.recipe)), parse_changes(args.set))
+    found = recipe_kind(values)
     if found != kind and table in values:
         right = {"distil": "distill", "pretraining": "pretrain"}.get(found, "train")
         raise RecipeError(
@@ -98,7 +98,7 @@ def run_kind(args: Options, *, kind: str, table: str, aim: str) -> int:
 
 
 def _trained(recipe: AnyRecipe, folder: Path | None, *, resume: bool, threads: int | None) -> Ended:
-    with needs_extra("train"):
+    with explain_missing_extra("train"):
         from tqdm import tqdm
 
         from fascicle.training.run import train_recipe
@@ -148,7 +148,7 @@ def _line(event: Validated) -> str:
 
 
 _SHOWN: Final = 12  # types in a confusion matrix
-WARNING: Final = (
+_WARNING: Final = (
     "Typing accuracy: the places of all mentions were given. This is not recognition, and no figure of it may stand "
     "beside an F1 of one."
 )
@@ -168,8 +168,8 @@ def typing_text(scores: TyperScores) -> str:
         sums = "2PR/(P+R), P and R of different mentions" if typing.discontinuous else "2P/(1+P) of the accuracy"
         lines.append(f"published protocol      {100 * published.f1:6.2f}    {sums}, which is no F1 of NER")
     unknown = 100 * scores.words_without_vector / max(scores.words, 1)
-    lines.append(f"words without a vector  {unknown:6.2f} %  of {counted(scores.words, 'word')} in these mentions")
-    lines += ["", WARNING, "", *_confusion_lines(typing)]
+    lines.append(f"words without a vector  {unknown:6.2f} %  of {plural(scores.words, 'word')} in these mentions")
+    lines += ["", _WARNING, "", *_confusion_lines(typing)]
     if scores.found is not None:
         lines += ["", "mentions found by trying all spans, strictly scored", table(scores.found).rstrip("\n")]
     return "\n".join(lines) + "\n"
@@ -187,13 +187,13 @@ def _confusion_lines(typing: TypingScores) -> list[str]:
         right = sum(typing.confusion.get((g, g), 0) for g in golds)
         total = sum(row)
         table_.append([title, *(f"{n:,}" for n in row), f"{100 * right / total:.1f} %" if total else "-"])
-    return in_columns(table_)
+    return align_columns(table_)
 
 
 _NAMES = {"kept": "kept", "half": "kept from 0.5 on", "union": "union"}
 
 
-def end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
+def _end_text(ended: Ended, recipe: AnyRecipe) -> tuple[str, list[str]]:
     """Returns the text for the end of a training.
 
     Args:
@@ -249,7 +249,7 @@ def _advice(finished: Finished) -> Iterator[str]:
     for scores in (finished.answer, *finished.others):
         yield from filter(None, (_fitted(scores), _rules(scores)))
     folder = finished.folder
-    yield f"the model is {folder / 'best'}; fascicle annotate --model {as_path(folder)} uses it"
+    yield f"the model is {folder / 'best'}; fascicle annotate --model {path_to_load(folder)} uses it"
     for other in finished.others:
         yield f"the same for the head {other.head} is {folder / f'best-{other.head}'}"
 
@@ -278,7 +278,7 @@ def _rules(scores: HeadScores) -> str:
     return (
         f"decision.abbreviations for the head {scores.head}, chosen on dev: spread = {rules['spread']}, drop = "
         f"{rules['drop']}, one_type = {rules['one_type']}; {gain:+.2f} dev F1, from "
-        f"{counted(rules['definitions'], 'definition')} of short forms"
+        f"{plural(rules['definitions'], 'definition')} of short forms"
     )
 
 
@@ -294,7 +294,7 @@ def _filter(finished: FilterFinished) -> Iterator[str]:
         return
     yield (
         f"kept is what has a probability of at least {threshold.value:g}, chosen for {threshold.aim} on "
-        f"{counted(threshold.documents, 'document')} of dev; there:"
+        f"{plural(threshold.documents, 'document')} of dev; there:"
     )
     for name, row in finished.scores.items():
         rates = " ".join(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import GOLD, Document, Patch
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.typing import fit_lookup
@@ -16,27 +16,27 @@ from fascicle.formats.account import Account, EventCounts
 from fascicle.formats.distributions import Header, write
 from fascicle.formats.outputs import write_predictions
 from fascicle.formats.predictions import Prediction, text_hash
-from fascicle.formats.requests import ReadRequest, documents_of
+from fascicle.formats.requests import ReadRequest, read_all_documents
 from fascicle.loading import load_typer
 from fascicle.settings.base import Positive
 from fascicle.verbs import shared, train
 from fascicle.verbs.console import Tally
-from fascicle.verbs.messages import put, say
-from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, called, option, reads, writes
+from fascicle.verbs.messages import emit, say
+from fascicle.verbs.options import OVERWRITE, STRICT, THREADS, Overwrite, Strict, Threads, call, option, reads, writes
 from fascicle.verbs.systems import DISTRIBUTIONS, SYSTEM_FORMATS
-from fascicle.verbs.tasks.evaluate import Given, gold_of, path_of, predictions_of
+from fascicle.verbs.tasks.evaluate import SystemInput, input_path, open_gold, open_predictions
 from fascicle.verbs.train import typing_text
 
 if TYPE_CHECKING:
     from fascicle.training.typer.scores import TyperScores
 
 
-@checked
+@validate_arguments
 def _type_spans(
     model: str | os.PathLike[str],
     files: Paths,
     *,
-    spans: Given | None = None,
+    spans: SystemInput | None = None,
     reading: ReadRequest | None = None,
     threads: Positive | None = None,
     account: Account | None = None,
@@ -62,11 +62,11 @@ def _type_spans(
     """
     account = account or Account()
     typer = load_typer(model, threads=threads)
-    documents = _documents(listed(files), reading or ReadRequest(), account)
+    documents = _documents(to_path_list(files), reading or ReadRequest(), account)
     if spans is None:
         patches = typer.predict(documents)
     else:
-        proposed = predictions_of(spans, events=account.events)
+        proposed = open_predictions(spans, events=account.events)
         proposed.check(documents, only="the texts")
         patches = typer.retype(documents, proposed.mentions)
     for document, patch in zip(documents, patches, strict=True):
@@ -76,7 +76,7 @@ def _type_spans(
 
 
 def _documents(files: Sequence[str], reading: ReadRequest, account: Account) -> list[Document]:
-    documents = list(account.events.observe(documents_of(files, reading, report=account.reading)))
+    documents = list(account.events.observe(read_all_documents(files, reading, report=account.reading)))
     account.read = len(documents)
     if not documents:
         account.refuse_nothing()
@@ -92,11 +92,11 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
     )
 
 
-@checked
+@validate_arguments
 def _score_types(
     model: str | os.PathLike[str],
-    gold: Given,
-    train: Given,
+    gold: SystemInput,
+    train: SystemInput,
     *,
     threads: Positive | None = None,
     distributions: str = "",
@@ -123,17 +123,17 @@ def _score_types(
     check_distributions(distributions, overwrite=overwrite)
     typer = load_typer(model, threads=threads)
     from fascicle.training.typer.data import training_pairs
-    from fascicle.training.typer.scores import distributions_of, given_mentions, score_typer
+    from fascicle.training.typer.scores import given_mentions, score_typer, to_distributions
 
     events = events or EventCounts()
-    training, right = (gold_of(one, events=events).documents for one in (train, gold))
+    training, right = (open_gold(one, events=events).documents for one in (train, gold))
     lookup = fit_lookup(training_pairs(map(typer.reader, training)))
     if not any(document.layer(GOLD) for document in right):
-        raise InputError(f"{path_of(gold)} holds no gold mention, so there is nothing to type; give annotated text")
+        raise InputError(f"{input_path(gold)} holds no gold mention, so there is nothing to type; give annotated text")
     given = given_mentions(typer, right)
     if distributions:
         header = Header(model=typer.manifest.name, family="span-typer", definition="softmax", types=typer.types)
-        write(distributions, header, distributions_of(given, typer.types), overwrite=overwrite)
+        write(distributions, header, to_distributions(given, typer.types), overwrite=overwrite)
     return score_typer(typer, right, lookup, given=given)
 
 
@@ -198,12 +198,12 @@ def _run_train(args: Train) -> int:
 
 def _run_predict(args: Predict) -> int:
     """Predicts types or mentions; returns the exit code."""
-    writing = shared.predicting_of(args)
+    writing = shared.predictions_request(args)
     writing.check()
     tally = Tally()
     account = tally.account
-    spans, reading = spans_of(args), shared.reading_of(args)
-    predictions = called(_type_spans, args, spans=spans, reading=reading, account=account)
+    spans, reading = _spans_of(args), shared.read_request(args)
+    predictions = call(_type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
     write_predictions(passing, writing, report=report)
@@ -211,19 +211,19 @@ def _run_predict(args: Predict) -> int:
     return tally.end(args.output, verbose=args.verbose, strict=args.strict)
 
 
-def spans_of(args: Predict) -> PredictionRequest | None:
+def _spans_of(args: Predict) -> PredictionRequest | None:
     """Returns the predictions whose spans are typed."""
     if args.spans is None:
         return None
-    return PredictionRequest(path=args.spans, reading=shared.reading_of(args, role="pred"), source=args.source or "")
+    return PredictionRequest(path=args.spans, reading=shared.read_request(args, role="pred"), source=args.source or "")
 
 
 def _run_score(args: Score) -> int:
     """Scores the types; returns the exit code."""
-    gold, train = (PredictionRequest(path=path, reading=shared.reading_of(args)) for path in (args.gold, args.train))
+    gold, train = (PredictionRequest(path=path, reading=shared.read_request(args)) for path in (args.gold, args.train))
     tally = Tally()
-    scores = called(_score_types, args, gold=gold, train=train, events=tally.account.events)
-    put(scores.as_dict(), typing_text(scores), as_json=args.json, ensure_ascii=True)
+    scores = call(_score_types, args, gold=gold, train=train, events=tally.account.events)
+    emit(scores.as_dict(), typing_text(scores), as_json=args.json, ensure_ascii=True)
     return tally.end(verbose=args.verbose, strict=args.strict)
 
 

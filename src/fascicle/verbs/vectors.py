@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import check_target
-from fascicle.core.files.tree import archive_of, open_tree
-from fascicle.core.wording import counted
+from fascicle.core.files.tree import open_tree, split_archive
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.brat_lines import SUFFIXES
-from fascicle.formats.requests import ReadRequest, paths_of, read_file
+from fascicle.formats.requests import ReadRequest, expand_paths, read_file
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
 from fascicle.text.segment import segmenter
@@ -24,8 +24,8 @@ from fascicle.text.sentences import SurfaceReader
 from fascicle.text.vectors import StaticVectors, write_vectors
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
-from fascicle.verbs.options import Overwrite, Strict, called, natural, option, positive, reads, writes
-from fascicle.verbs.shared import ReadingAs, reading_of
+from fascicle.verbs.options import Overwrite, Strict, call, natural, option, positive, reads, writes
+from fascicle.verbs.shared import ReadingAs, read_request
 
 
 class Options(Overwrite, Strict, ReadingAs):
@@ -65,9 +65,9 @@ class Options(Overwrite, Strict, ReadingAs):
 def run(args: Options) -> int:
     """Trains the vectors; returns the exit code."""
     tally = Tally()
-    settings = called(VectorsSettings, args, glove=called(GloveSettings, args))
-    reading = reading_of(args)
-    called(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
+    settings = call(VectorsSettings, args, glove=call(GloveSettings, args))
+    reading = read_request(args)
+    call(train_vectors, args, settings=settings, reading=reading, watch=tally.account.events.observe, tell=say)
     return tally.end(verbose=args.verbose, strict=args.strict)
 
 
@@ -98,7 +98,7 @@ class VectorsSettings:
     all_parts: bool = False
 
 
-@checked
+@validate_arguments
 def train_vectors(
     files: Paths,
     output: str | os.PathLike[str],
@@ -130,15 +130,15 @@ def train_vectors(
     """
     chosen, request = settings or VectorsSettings(), reading or ReadRequest()
     check_target(output, overwrite=overwrite)
-    paths = paths_of(listed(files), request)
+    paths = expand_paths(to_path_list(files), request)
     if not chosen.all_parts:
         for path in paths:
             _check_part(path)
     documents = watch(document for path in paths for document in read_file(path, request))
-    sentences = sentences_of(documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase)
+    sentences = sentence_words(documents, segmenter_name=chosen.segmenter, lowercase=chosen.lowercase)
     table = count_cooccurrence(sentences, window=chosen.window, least=chosen.least, most=chosen.words)
     tell(
-        f"{counted(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
+        f"{plural(len(table.words), 'word')} ({table.left_out:,} left out), {len(table.values):,} counts of two "
         "together"
     )
     passes = chosen.glove.passes
@@ -151,7 +151,7 @@ def train_vectors(
 
 def _check_part(path: str) -> None:
     """Refuses a folder or zip with dev or test beside train, because the vectors would know their words."""
-    if not Path(path).is_dir() and archive_of(path) is None:
+    if not Path(path).is_dir() and split_archive(path) is None:
         return
     with open_tree(path, suffixes=SUFFIXES) as tree:
         folders = {part.casefold() for name in tree.names for part in PurePosixPath(name).parent.parts}
@@ -162,7 +162,7 @@ def _check_part(path: str) -> None:
         )
 
 
-def sentences_of(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
+def sentence_words(documents: Iterable[Document], *, segmenter_name: str, lowercase: bool) -> Iterator[list[str]]:
     """Yields the words of each sentence, split at white space, which a file of vectors cannot hold in a word."""
     rules = segmenter(segmenter_name)
     for document in documents:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, place_errors
+from fascicle.core.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, write_errors
 from fascicle.core.files.owned import RECORD
 from fascicle.errors import OutputError
 from fascicle.formats import write
@@ -255,7 +255,7 @@ def test_folders(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["out", "folder/out"])
 def test_a_place_is_told_by_a_relative_name_too(target: str) -> None:
-    with pytest.raises(OutputError, match=target), place_errors(Path(target)):
+    with pytest.raises(OutputError, match=target), write_errors(Path(target)):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{target}/inner/file")
-    with pytest.raises(PermissionError), place_errors(Path(target).absolute()):
+    with pytest.raises(PermissionError), write_errors(Path(target).absolute()):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/elsewhere/file")  # of what is read

@@ -66,13 +66,13 @@ def check_damages(folder: Path, facts: Facts) -> None:
 
 def test_damage_of_equal_size_and_time_is_found(folder: Path) -> None:
     check_damages(folder, facts_of(folder))
-    assert not intact.stamp_of(folder).exists()
+    assert not intact.stamp_path(folder).exists()
 
 
 @pytest.mark.usefixtures("stamped")
 def test_damage_is_found_beside_a_stamp(folder: Path) -> None:
     check_damages(folder, facts_of(folder))
-    assert intact.stamp_of(folder).is_file()
+    assert intact.stamp_path(folder).is_file()
 
 
 def test_a_missing_file_and_one_of_another_size(folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_was_written_just_now_gets_no_stamp(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(intact, "LARGE", 0)
     facts = facts_of(folder)
     assert intact.first_changed(folder, facts) is None
-    assert not intact.stamp_of(folder).exists()
+    assert not intact.stamp_path(folder).exists()
 
 
 @pytest.mark.usefixtures("stamped")
@@ -124,7 +124,7 @@ def test_what_is_written_while_it_is_read_gets_no_stamp(folder: Path, monkeypatc
 
     monkeypatch.setattr(intact, "file_facts", read)
     assert intact.first_changed(folder, facts) is None
-    assert not intact.stamp_of(folder).exists()
+    assert not intact.stamp_path(folder).exists()
     monkeypatch.setattr(intact, "file_facts", file_facts)
     assert intact.first_changed(folder, facts) == "a.u4"
 
@@ -134,10 +134,10 @@ def test_what_is_written_while_it_is_read_gets_no_stamp(folder: Path, monkeypatc
 def test_a_damaged_stamp_is_made_again(folder: Path, damage: bytes) -> None:
     facts = facts_of(folder)
     assert intact.first_changed(folder, facts) is None
-    whole = intact.stamp_of(folder).read_bytes()
-    intact.stamp_of(folder).write_bytes(damage)
+    whole = intact.stamp_path(folder).read_bytes()
+    intact.stamp_path(folder).write_bytes(damage)
     assert intact.first_changed(folder, facts) is None
-    assert intact.stamp_of(folder).read_bytes() == whole
+    assert intact.stamp_path(folder).read_bytes() == whole
 
 
 @pytest.mark.usefixtures("stamped")
@@ -168,6 +168,6 @@ def test_several_processes_at_once(folder: Path, stamped: Callable[[], None]) ->
     asked = [sys.executable, "-c", _PROCESS, str(folder), json.dumps(facts)]
     running = [subprocess.Popen(asked) for _ in range(3)]
     assert [one.wait(timeout=60) for one in running] == [0, 0, 0]
-    assert [path.name for path in intact.stamp_of(folder).parent.iterdir()] == [intact.stamp_of(folder).name]
+    assert [path.name for path in intact.stamp_path(folder).parent.iterdir()] == [intact.stamp_path(folder).name]
     flip(folder / "b.u1", 5)
     assert intact.first_changed(folder, facts) == "b.u1"

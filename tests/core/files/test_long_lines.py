@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.files import source as module
-from fascicle.core.files.source import Source, lines_or_errors
+from fascicle.core.files.source import Source, read_lines_or_errors
 from fascicle.errors import FormatError
 from fascicle.formats import ReadReport, read
 from fascicle.formats.report import FailedDocuments
@@ -32,7 +32,7 @@ def test_every_line_is_read_or_is_an_error(encoding: str, rows: list[tuple[str, 
         patch.setattr(module, "MAX_LINE", LIMIT)
         path = Path(folder) / "a.txt"
         path.write_bytes(content.encode(encoding))
-        found = list(lines_or_errors(Source(path=str(path), encoding=encoding)))
+        found = list(read_lines_or_errors(Source(path=str(path), encoding=encoding)))
     told = ["x" if isinstance(line, FormatError) else line for _, line in found]
     expected = ["x" if len(line) > LIMIT else line for line in wanted]
     assert [line for line in told if line] == [line for line in expected if line]

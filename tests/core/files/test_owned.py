@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.core.files.atomic import atomic_folder, renewed_folder
+from fascicle.core.files.atomic import atomic_folder, rewritable_folder
 from fascicle.core.files.owned import RECORD, Ledger, remove_owned
 from fascicle.core.files.temporary import old_name
 from fascicle.errors import OutputError
@@ -144,7 +144,7 @@ def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
 
 
 def renew(place: Path, files: dict[str, str]) -> None:
-    with renewed_folder(place, kind="run") as folder:
+    with rewritable_folder(place, kind="run") as folder:
         fill(folder, files)
 
 

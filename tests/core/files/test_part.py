@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.core.files.part import Journal, PartFile, part_of
+from fascicle.core.files.part import Journal, PartFile, part_paths
 from fascicle.errors import OutputError
 
 
@@ -47,4 +47,4 @@ def test_a_journal_that_cannot_grow_keeps_what_is_whole(tmp_path: Path) -> None:
 def test_a_device_is_no_place_for_a_file_that_grows() -> None:
     with pytest.raises(OutputError, match="/dev/full"):
         PartFile("/dev/full", made_by={})
-    assert not any(path.exists() for path in part_of("/dev/full"))
+    assert not any(path.exists() for path in part_paths("/dev/full"))

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.core.files.source import Source, lines, telling_folders
+from fascicle.core.files.source import Source, distinguishing_folders, read_lines
 from fascicle.errors import InputError
 from fascicle.formats import predictions, read
 
 
 def test_folders_that_tell_files_of_one_name_apart() -> None:
     paths = ["/a/one/x/dev.tsv", "/a/two/x/dev.tsv", "/a/one/y/test.tsv", "/b/one/x/same.tsv", "/b/one/x/same.json"]
-    assert telling_folders(paths, ["dev", "dev", "test", "same", "same"]) == ["one", "two", "y", "x", "x"]
-    assert telling_folders(["/dev.tsv", "/c/dev.tsv"], ["dev", "dev"]) == ["/", "c"]
+    assert distinguishing_folders(paths, ["dev", "dev", "test", "same", "same"]) == ["one", "two", "y", "x", "x"]
+    assert distinguishing_folders(["/dev.tsv", "/c/dev.tsv"], ["dev", "dev"]) == ["/", "c"]
 
 
 JOINED = {
@@ -43,8 +43,8 @@ def test_predictions_that_were_joined_with_their_byte_order_marks(tmp_path: Path
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_that_never_ends_is_refused(device: str) -> None:
     with pytest.raises(InputError, match="never end"):
-        list(lines(Source(path=device)))
+        list(read_lines(Source(path=device)))
 
 
 def test_the_empty_device_is_an_empty_file() -> None:
-    assert list(lines(Source(path="/dev/null"))) == []
+    assert list(read_lines(Source(path="/dev/null"))) == []

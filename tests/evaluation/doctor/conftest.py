@@ -13,7 +13,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.evaluation.doctor.checks.contract import CheckSettings
 from fascicle.evaluation.doctor.examine import Examination, examine
-from fascicle.evaluation.doctor.parts import SPLITS, Given, Part
+from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Part
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
@@ -26,7 +26,7 @@ def part_of(name: str, order: int = 0) -> Part:
     return Part(name=name, role=role, order=order)
 
 
-def _examined(places: Sequence[Given], settings: dict[str, Any]) -> Examination:
+def _examined(places: Sequence[GivenPart], settings: dict[str, Any]) -> Examination:
     near = settings.pop("near", None)
     chosen = replace(PLAIN, **settings) if near is None else replace(PLAIN, near=Fraction(near), **settings)
     own = [given for given in places if given.part.role != "against"]
@@ -39,7 +39,7 @@ def examine_documents() -> Examine:
 
     def run(parts: dict[str, Iterable[Document]], **settings: Any) -> Examination:
         places = [
-            Given(part=part_of(name, order), path=name, documents=list(documents).__iter__)
+            GivenPart(part=part_of(name, order), path=name, documents=list(documents).__iter__)
             for order, (name, documents) in enumerate(parts.items())
         ]
         return _examined(places, settings)
@@ -57,14 +57,14 @@ def examine_files(tmp_path: Path) -> Examine:
     def run(parts: dict[str, dict[str, str]], *, columns: ConllOptions | None = None, **settings: Any) -> Examination:
         return _examined([given(name, files, columns) for name, files in parts.items()], settings)
 
-    def given(name: str, files: dict[str, str], columns: ConllOptions | None) -> Given:
+    def given(name: str, files: dict[str, str], columns: ConllOptions | None) -> GivenPart:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         for file, content in files.items():
             (folder / file).write_text(content, encoding="utf-8", newline="")
         path = folder if len(files) > 1 else folder / next(iter(files))
         report = ReadReport()
-        return Given(
+        return GivenPart(
             part=part_of(name),
             path=str(path),
             documents=lambda: read(path, options=columns, report=report),

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.evaluation.doctor.checks.texts import CONTROL, INVISIBLE, characters, mojibake
+from fascicle.evaluation.doctor.checks.texts import CONTROL, INVISIBLE, make_character_check, mojibake
 from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.parts import Given, Item, Part, load
+from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
 
 Examine = Callable[..., Examination]
 
 
 def item(text: str) -> Item:
-    given = Given(part=Part(name="train", role="train"), path="x", documents=lambda: [Document(id="a", text=text)])
-    return load([given])[0][0]
+    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [Document(id="a", text=text)])
+    return load_parts([given])[0][0]
 
 
 def garbled(text: str, encoding: str) -> str:
@@ -65,16 +65,18 @@ def test_every_garbled_latin_1_text_is_found(text: str) -> None:
 
 @given(st.characters(exclude_categories=("Cs",)))
 def test_control_characters_are_those_of_unicode(character: str) -> None:
-    found = bool(list(characters(CONTROL)(item(f"a{character}b"))))
+    found = bool(list(make_character_check(CONTROL)(item(f"a{character}b"))))
     assert found == (unicodedata.category(character) == "Cc" and character not in "\t\n\r")
 
 
 @pytest.mark.parametrize("character", ["\u00ad", "\u200b", "\u202e", "\ufeff", "\ue000"])
 def test_invisible_characters(character: str) -> None:
-    (hit,) = characters(INVISIBLE)(item(f"ab{character}c{character}"))
+    (hit,) = make_character_check(INVISIBLE)(item(f"ab{character}c{character}"))
     assert hit.spans == ((2, 3),)
     assert hit.message.startswith(f"2 places, first U+{ord(character):04X}")
-    assert not list(characters(INVISIBLE)(item("a b\u00a0c\u200dd")))  # joiners are part of many scripts and emoji
+    assert not list(
+        make_character_check(INVISIBLE)(item("a b\u00a0c\u200dd"))
+    )  # joiners are part of many scripts and emoji
 
 
 def test_mixed_forms_need_both(examine_documents: Examine) -> None:

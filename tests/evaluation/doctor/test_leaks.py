@@ -9,7 +9,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor.leaks import Screen
-from fascicle.evaluation.doctor.parts import Given, Part
+from fascicle.evaluation.doctor.parts import GivenPart, Part
 from fascicle.formats.files import ORIGINAL_ID
 
 TITLE = "Metformin and the risk of pancreatic cancer in elderly patients"
@@ -36,8 +36,8 @@ FEW = "No patient of the two groups was lost to follow-up."
 OTHER = "Quite different words stand in this text about the weather of the northern hemisphere in winter."
 
 
-def place(documents: list[Document]) -> Given:
-    return Given(part=Part(name="test", role="test"), path="test.jsonl", documents=lambda: documents)
+def place(documents: list[Document]) -> GivenPart:
+    return GivenPart(part=Part(name="test", role="test"), path="test.jsonl", documents=lambda: documents)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_what_cannot_be_read_to_its_end_protects_nothing() -> None:
         yield PROTECTED[0]
         raise InputError("line 2 is no JSON")
 
-    given = Given(part=Part(name="test", role="test"), path="test.jsonl", documents=broken)
+    given = GivenPart(part=Part(name="test", role="test"), path="test.jsonl", documents=broken)
     with pytest.raises(InputError, match=r"test.jsonl"):
         Screen([given])
     with pytest.raises(InputError, match=r"test.jsonl"):

@@ -16,8 +16,8 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
-from fascicle.evaluation.doctor.checks.relations import Row, lost_together, most_disjoint, reach_of
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.evaluation.doctor.checks.relations import Row, count_unreachable, lost_together, most_disjoint
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.runtime.decoding.tagger import tag_runs
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import Decision, Manifest, read_manifest
@@ -84,7 +84,9 @@ def manifest(head: AnyHead) -> Manifest:
 
 def reached(head: AnyHead, *gold: tuple[Fragments, str]) -> dict[str, Any]:
     document = Document(id="1", text=TEXT, mentions=tuple(Mention(spans, kind) for spans, kind in gold))
-    return reach_of([document], manifest(head), PieceTokenizer.from_file(find_model("biomed") / "tokenizer.json"))
+    return count_unreachable(
+        [document], manifest(head), PieceTokenizer.from_file(find_model("biomed") / "tokenizer.json")
+    )
 
 
 def span(name: str, kind: str = "Disease") -> tuple[Fragments, str]:
@@ -126,6 +128,6 @@ def test_the_value_for_json() -> None:
 
 
 def test_every_family_has_limits() -> None:
-    assert all(isinstance(limits_of(kind()), Limits) for kind in HEADS.values())
+    assert all(isinstance(head_limits(kind()), Limits) for kind in HEADS.values())
     with pytest.raises(ModelError, match="HeadSettings"):
-        limits_of(HeadSettings())
+        head_limits(HeadSettings())

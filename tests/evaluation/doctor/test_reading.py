@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fascicle.core.tags import TagCensus
 from fascicle.evaluation.doctor.checks.reading import Lines
 from fascicle.evaluation.doctor.examine import Examination
-from fascicle.evaluation.doctor.parts import Given, Part, load
+from fascicle.evaluation.doctor.parts import GivenPart, Part, load_parts
 from fascicle.formats import ConllOptions, ReadReport, read
 
 Examine = Callable[..., Examination]
@@ -29,14 +29,14 @@ def test_every_word_is_found_at_its_line(tmp_path: Path, found: list[str], docum
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     options = ConllOptions(documents=documents, comment="#")
     report = ReadReport()
-    place = Given(
+    place = GivenPart(
         part=Part(name="train", role="train"),
         path=str(path),
         documents=lambda: read(path, options=options, format="conll", report=report),
         report=report,
         columns=options,
     )
-    items, unread = load([place])
+    items, unread = load_parts([place])
     assert not unread
     lines = Lines(iter([place]))
     seen = 0

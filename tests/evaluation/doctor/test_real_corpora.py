@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fascicle.evaluation.doctor.examine import Examination, examine
-from fascicle.evaluation.doctor.parts import Given, Part
+from fascicle.evaluation.doctor.parts import GivenPart, Part
 from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, read
 
 pytestmark = pytest.mark.slow
@@ -197,9 +197,9 @@ CORPORA = {
 }
 
 
-def given(path: Path, part: Part, options: ConllOptions | JsonlOptions | None = None) -> Given:
+def given(path: Path, part: Part, options: ConllOptions | JsonlOptions | None = None) -> GivenPart:
     report = ReadReport()
-    return Given(
+    return GivenPart(
         part=part,
         path=str(path),
         documents=lambda: read(path, options=options, report=report),

@@ -21,7 +21,7 @@ from fascicle.evaluation.doctor.checks.relations import (
     same_span,
     touching,
 )
-from fascicle.evaluation.doctor.parts import Given, Item, Part, load
+from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
 
 TEXT = "ab cde. f  ghi jk lmn op. qr"
 WORDS = ((0, 2), (3, 7), (8, 9), (11, 14), (15, 17), (18, 21), (22, 25), (26, 28))
@@ -39,8 +39,8 @@ _MENTIONS = st.lists(st.tuples(_FRAGMENTS, st.sampled_from("XY")), max_size=8)
 def item_of(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> Item:
     mentions, _ = unique(Mention(tuple(sorted(spans)), kind) for spans, kind in found)
     document = Document(id="a", text=TEXT, words=WORDS, sentences=SENTENCES, mentions=mentions)
-    given = Given(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
-    return load([given])[0][0]
+    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
+    return load_parts([given])[0][0]
 
 
 def characters(mention: Mention) -> set[int]:
@@ -116,5 +116,5 @@ def test_borders(found: list[tuple[tuple[tuple[int, int], ...], str]]) -> None:
 
 def test_sentences_of_the_segmenter_are_not_held_against_mentions() -> None:
     document = Document(id="a", text="He left. She came.", mentions=(Mention(((3, 12),), "X"),))
-    given = Given(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
-    assert list(across_sentences(load([given])[0][0])) == []
+    given = GivenPart(part=Part(name="train", role="train"), path="x", documents=lambda: [document])
+    assert list(across_sentences(load_parts([given])[0][0])) == []

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.doctor.checks.texts import LIKELY, OFTEN, repeats_of
+from fascicle.evaluation.doctor.checks.texts import LIKELY, OFTEN, find_repeats
 from fascicle.evaluation.doctor.examine import Examination, Finding
 
 Examine = Callable[..., Examination]
@@ -63,7 +63,7 @@ def test_repeats_against_a_search_at_every_word(examine_documents: Examine, text
     documents = [document(number, tokens) for number, tokens in enumerate(texts)]
     found = examine_documents({"train": documents})
     annotated, free = naive(documents)
-    repeats = found.corpus.shared(repeats_of)
+    repeats = found.corpus.shared(find_repeats)
     assert {" ".join(words): n for words, n in repeats.annotated.items()} == annotated
     assert {" ".join(words): n for words, n in repeats.count.items()} == free
     counts = {f.code: f.count for f in found.report.findings}

@@ -11,15 +11,15 @@ import pytest
 from PIL import Image
 
 from fascicle.errors import MissingExtraError, OutputError
-from fascicle.evaluation.reports.plots.canvas import STYLES, save, sheet, style, svg
+from fascicle.evaluation.reports.plots.canvas import STYLES, open_sheet, save_figure, style, svg
 
 
 def drawn(path: Path, **options: bool) -> None:
-    with sheet() as figure:
+    with open_sheet() as figure:
         axes = figure.add_subplot()
         for number in range(3):
             axes.plot([0, 1], [0, number], marker=style(number).marker, linestyle=style(number).line)
-        save(figure, path, **options)
+        save_figure(figure, path, **options)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
@@ -32,7 +32,7 @@ def test_a_picture_is_written_twice_with_the_same_bytes(tmp_path: Path, suffix: 
 
 
 def test_an_svg_can_stand_in_a_page() -> None:
-    with sheet() as figure:
+    with open_sheet() as figure:
         figure.add_subplot().plot([1, 2])
         element = svg(figure, title='recall < 1 & "more"')
     root = ElementTree.fromstring(element)
@@ -45,7 +45,7 @@ def test_an_svg_can_stand_in_a_page() -> None:
 
 def test_what_the_caller_has_set_for_matplotlib_stays() -> None:
     with mpl.rc_context({"font.size": 31, "axes.grid": False}):
-        with sheet() as figure:
+        with open_sheet() as figure:
             assert mpl.rcParams["font.size"] == 9
             svg(figure)
         assert mpl.rcParams["font.size"] == 31
@@ -82,5 +82,5 @@ def test_a_png_is_a_picture_with_something_on_it(tmp_path: Path) -> None:
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"fascicle\[plots\]"), sheet():
+    with pytest.raises(MissingExtraError, match=r"fascicle\[plots\]"), open_sheet():
         pass

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fascicle.core.document import Mention
-from fascicle.evaluation.comparison.comparing import Cells, Comparison, cells_of, compare
+from fascicle.evaluation.comparison.comparing import Cells, Comparison, compare, make_cells
 from fascicle.evaluation.comparison.search import Choices, Floors, as_dict, choose, search
-from fascicle.evaluation.reports.comparison_table import SHOWN, as_markdown, as_text, sections_of
+from fascicle.evaluation.reports.comparison_table import SHOWN, as_markdown, as_text, make_sections
 from fascicle.runtime.combination.align import System
 
 GOLD = {str(d): [Mention(((n, n + 1),), "XY"[n % 2]) for n in range(6)] for d in range(30)}
@@ -23,7 +23,7 @@ def cells_from(*numbers: int, names: str = "first second third fourth fifth") ->
         System(name=name, mentions={d: mentions[6 - number :] for d, mentions in GOLD.items()})
         for name, number in zip(names.split(), numbers, strict=False)
     ]
-    return cells_of(System(name="the gold", mentions=GOLD), systems)
+    return make_cells(System(name="the gold", mentions=GOLD), systems)
 
 
 def compared(cells: Cells, *, resamples: int = 999, **floors: float) -> tuple[Comparison, Choices]:
@@ -38,7 +38,7 @@ def lines_of(text: str, title: str) -> list[str]:
 
 def test_the_text() -> None:
     comparison, choices = compared(cells_from(5, 4, 2))
-    text = as_text(sections_of(comparison, choices, commands=["one", "two", "three"]))
+    text = as_text(make_sections(comparison, choices, commands=["one", "two", "three"]))
     systems = lines_of(text, "Systems")
     assert systems[1].split() == [
         *("A", "first", "100.00", "[100.00,", "100.00]", "83.33", "[83.33,", "83.33]", "90.91", "[90.91,", "90.91]"),
@@ -69,28 +69,28 @@ def test_the_text() -> None:
 
 def test_what_cannot_be_told_apart_is_not_called_different() -> None:
     comparison, _ = compared(cells_from(5, 5))
-    (said, honest) = lines_of(as_text(sections_of(comparison)), "Pairs")[2:]
+    (said, honest) = lines_of(as_text(make_sections(comparison)), "Pairs")[2:]
     assert said == "No difference in F1 is shown at the level of 5% by both tests."
     assert "training seeds" in honest
     comparison, _ = compared(cells_from(5, 5, 2))
-    said = lines_of(as_text(sections_of(comparison)), "Pairs")[4]
+    said = lines_of(as_text(make_sections(comparison)), "Pairs")[4]
     assert said.startswith("In F1, A is better than C, B is better than C at the level")
     assert said.endswith("for the other 1 the data do not show a difference.")
 
 
 def test_too_few_draws_for_so_many_pairs_are_said() -> None:
     comparison, _ = compared(cells_from(5, 4, 3, 2, 1), resamples=300)
-    text = as_text(sections_of(comparison))
+    text = as_text(make_sections(comparison))
     assert "With 10 pairs and 300 draws no corrected p-value of the bootstrap can be below 0.066" in text
     needed = int(re.findall(r"give --resamples ([0-9,]+) or more", text)[0].replace(",", ""))
     enough, _ = compared(cells_from(5, 4, 3, 2, 1), resamples=needed)
-    assert "give --resamples" not in as_text(sections_of(enough))
+    assert "give --resamples" not in as_text(make_sections(enough))
     assert all(pair.differ() for pair in enough.pairs)
 
 
 def test_a_floor_that_nothing_reaches() -> None:
     comparison, choices = compared(cells_from(3, 2), recall=0.9)
-    chosen = lines_of(as_text(sections_of(comparison, choices, commands=["one", "", "three"])), "Choices")
+    chosen = lines_of(as_text(make_sections(comparison, choices, commands=["one", "", "three"])), "Choices")
     assert "No combination has a recall of at least 90.00; the highest is 50.00." in chosen
     assert [line for line in chosen if line.startswith("  ")] == ["  one", "  three"]
     value = as_dict(comparison, choices, commands=["one", "", "three"])
@@ -100,7 +100,7 @@ def test_a_floor_that_nothing_reaches() -> None:
 
 def test_a_command_that_is_best_at_all_is_shown_once() -> None:
     comparison, choices = compared(cells_from(5, 4, 2))
-    chosen = lines_of(as_text(sections_of(comparison, choices, commands=["one", "two", "one"])), "Choices")
+    chosen = lines_of(as_text(make_sections(comparison, choices, commands=["one", "two", "one"])), "Choices")
     assert chosen[-4:] == [
         "F1; recall at precision >= 100.00:",
         "  one",
@@ -111,7 +111,7 @@ def test_a_command_that_is_best_at_all_is_shown_once() -> None:
 
 def test_the_markdown() -> None:
     comparison, choices = compared(cells_from(5, 4, names="a|b c"))
-    text = as_markdown("Report", sections_of(comparison, choices, commands=["fascicle combine", "two", "three"]))
+    text = as_markdown("Report", make_sections(comparison, choices, commands=["fascicle combine", "two", "three"]))
     assert text.startswith("# Report\n\n## Systems\n\n| system | P |")
     assert r"| A a\|b | 100.00" in text
     assert "\n```\nfascicle combine\n```\n" in text
@@ -122,7 +122,7 @@ def test_the_markdown() -> None:
 def test_names_of_others_have_no_meaning_in_markdown() -> None:
     name = "[x](http://y)*b*<img src=z>"
     comparison, _ = compared(cells_from(5, 4, names=f"{name} c"))
-    text = as_markdown(name, sections_of(comparison), notes=[name])
+    text = as_markdown(name, make_sections(comparison), notes=[name])
     assert "](http" not in text.replace("\\]", "")
     assert "<img" not in text
     assert "*b*" not in text
@@ -130,7 +130,7 @@ def test_names_of_others_have_no_meaning_in_markdown() -> None:
 
 def test_only_different_combinations_are_listed() -> None:
     comparison, choices = compared(cells_from(5, 4, 3, 2, 1))
-    rows = lines_of(as_text(sections_of(comparison, choices, commands=["", "", ""])), "Combinations")
+    rows = lines_of(as_text(make_sections(comparison, choices, commands=["", "", ""])), "Combinations")
     assert len({one.counts for one in choices.candidates if not one.repeats}) == 5  # the systems are nested
     assert len(rows) == 1 + 5 + 1
     assert all(number in rows[-1] for number in ("101 combinations", "5 of which"))
@@ -141,7 +141,7 @@ def test_more_systems_than_letters() -> None:
     names = " ".join(f"n{n}" for n in range(27))
     cells = cells_from(*[3] * 27, names=names)
     comparison = compare(cells, cells.drawn(resamples=20, seed=0))
-    rows = lines_of(as_text(sections_of(comparison)), "Systems")
+    rows = lines_of(as_text(make_sections(comparison)), "Systems")
     assert (rows[1].split()[:2], rows[27].split()[:2]) == (["1", "n0"], ["27", "n26"])
 
 
@@ -174,6 +174,6 @@ def test_too_few_documents_to_show_anything(documents: int, is_said: bool) -> No
         System(name=name, mentions={d: mentions[6 - found :] for d, mentions in gold.items()})
         for name, found in (("first", 6), ("second", 0))
     ]
-    cells = cells_of(System(name="the gold", mentions=gold), systems)
-    text = as_text(sections_of(compare(cells, cells.drawn(resamples=999, seed=0))))
+    cells = make_cells(System(name="the gold", mentions=gold), systems)
+    text = as_text(make_sections(compare(cells, cells.drawn(resamples=999, seed=0))))
     assert (f"With 1 pair and {documents} documents no difference can be shown, however large" in text) is is_said

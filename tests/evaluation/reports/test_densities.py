@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fascicle.errors import FormatError, InputError
-from fascicle.evaluation.reports.plots.canvas import sheet
+from fascicle.evaluation.reports.plots.canvas import open_sheet
 from fascicle.evaluation.reports.plots.densities import ZOOM, draw_densities, load_densities, size
 
 PANEL: dict[str, Any] = {
@@ -30,7 +30,7 @@ def test_what_is_drawn_is_what_was_counted(tmp_path: Path) -> None:
     data = load_densities(written(tmp_path / "d.json", *[PANEL | {"title": str(i)} for i in range(5)]))
     assert data.groups == ["entity", "non-entity", "threshold"]
     assert "threshold of 0" in data.note
-    with sheet(width=size(data)[0], height=size(data)[1]) as figure:
+    with open_sheet(width=size(data)[0], height=size(data)[1]) as figure:
         draw_densities(figure, data)
         assert len(figure.axes) == 4 * 4
         whole, zoomed = figure.axes[0], figure.axes[4]

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 
 from fascicle.cli import main
 from fascicle.errors import InputError
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, sheet, svg
+from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, open_sheet, svg
 from fascicle.evaluation.reports.plots.distributions import (
     Distributions,
     components,
@@ -116,7 +116,7 @@ def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
     assert "discontinuous 1" in read.note
     assert data.note == ""
     expected = components(read.numbers).points
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_pca(figure, read)
         (axes,) = figure.axes
         marks = list(axes.collections)
@@ -130,7 +130,7 @@ def test_the_points_are_those_of_the_file(tmp_path: Path) -> None:
 def test_every_point_of_a_volcano_is_drawn_once() -> None:
     data = made(30)
     found = ratios(data.of_classes, data.gold + 1)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_volcano(figure, data)
         (axes,) = figure.axes
         drawn = np.concatenate([np.asarray(c.get_offsets()) for c in axes.collections])
@@ -145,20 +145,20 @@ def test_a_model_without_none_has_no_such_class() -> None:
     assert data.classes == ("T0", "T1", "T2")
     np.testing.assert_array_equal(data.of_classes, data.numbers[:, 1:])
     found = ratios(data.numbers[:, 1:], data.gold)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_volcano(figure, data)
         (axes,) = figure.axes
         drawn = np.concatenate([np.asarray(c.get_offsets()) for c in axes.collections])
     assert sorted(drawn[:, 0]) == sorted(found.ratio)
     assert len(drawn) == 30 * 2
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_pca(figure, data)
         assert not any("none" in text.get_text() for text in figure.axes[0].texts)
 
 
 def test_violins_show_medians_and_counts() -> None:
     data = made(600)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_violins(figure, data)
         (axes,) = figure.axes
         labels = [label.get_text() for label in axes.get_xticklabels()]
@@ -177,7 +177,7 @@ def test_names_below_violins_do_not_cover_each_other(types: int, length: int) ->
     data = made(600, types=types)
     named = tuple(f"{name:W<{length}}" for name in data.header.types)
     data = replace(data, header=msgspec.structs.replace(data.header, types=named))
-    with sheet(width=12.5, height=8.8) as figure:
+    with open_sheet(width=12.5, height=8.8) as figure:
         part = figure.subfigures(2, 2)[1][0]
         draw_violins(part, data)
         figure.canvas.draw()
@@ -187,7 +187,7 @@ def test_names_below_violins_do_not_cover_each_other(types: int, length: int) ->
 
 def test_of_many_classes_the_corners_farthest_out_are_named() -> None:
     data = made(200, types=20)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_pca(figure, data)
         named = {text.get_text().partition(":")[0] for text in figure.axes[0].texts}
     corners = components(data.of_classes).corners
@@ -197,7 +197,7 @@ def test_of_many_classes_the_corners_farthest_out_are_named() -> None:
 
 def test_few_mentions_are_points_and_not_a_density() -> None:
     data = made(8, types=2)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_violins(figure, data)
         (axes,) = figure.axes
         points = np.concatenate([np.asarray(c.get_offsets())[:, 1] for c in axes.collections if len(c.get_offsets())])
@@ -206,14 +206,14 @@ def test_few_mentions_are_points_and_not_a_density() -> None:
 
 def test_many_points_are_pixels_and_few_are_not() -> None:
     for count, pixels in ((MOST_VECTORS, False), (MOST_VECTORS + 1, True)):
-        with sheet() as figure:
+        with open_sheet() as figure:
             draw_pca(figure, made(count))
             assert ("<image" in svg(figure)) is pixels
 
 
 def test_more_types_than_looks_share_the_last_one() -> None:
     data = made(300, types=12)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_pca(figure, data)
         texts = [text.get_text() for text in figure.legends[0].get_texts()]
     types = [text for text in texts if text.startswith("T") or "other" in text]
@@ -226,14 +226,14 @@ def test_types_of_any_name_are_drawn_as_they_are() -> None:
     names = ("_type", "$\\frac{$", "a$b$")
     data = made(60)
     data = replace(data, header=msgspec.structs.replace(data.header, types=names))
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_pca(figure, data)
         svg(figure)
         texts = [text.get_text().strip().rpartition(" (")[0] for text in figure.legends[0].get_texts()]
         corners = [text.get_text().partition(":")[0] for text in figure.axes[0].texts]
     assert texts[:3] == list(names)
     assert sorted(corners) == sorted(["none", *names])
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_violins(figure, data)
         svg(figure)
         ticks = [label.get_text().partition("\n")[0] for label in figure.axes[0].get_xticklabels()]
@@ -241,7 +241,7 @@ def test_types_of_any_name_are_drawn_as_they_are() -> None:
 
 
 def test_the_numbers_of_a_logarithmic_axis_are_plain_text() -> None:
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_volcano(figure, made(300))
         svg(figure)
         axis = figure.axes[0].yaxis
@@ -259,7 +259,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
     write(tmp_path / "lost.jsonl", header, [lost])
     with pytest.raises(InputError, match="none of its 1 mention"):
         load_distributions(str(tmp_path / "lost.jsonl"))
-    with pytest.raises(InputError, match="50 types"), sheet() as figure:
+    with pytest.raises(InputError, match="50 types"), open_sheet() as figure:
         draw_violins(figure, made(100, types=50))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.evaluation.reports.plots.canvas import STYLES, sheet, svg
+from fascicle.evaluation.reports.plots.canvas import STYLES, open_sheet, svg
 from fascicle.evaluation.reports.plots.learning import draw_learning, load_runs, read_run
 
 LOSS = [1.5, 0.5, 0.25]
@@ -39,7 +39,7 @@ def test_curves_of_a_bundle_are_drawn(tmp_path: Path) -> None:
         ("softmax", tuple(F1["dev.softmax"]), 2),
     ]
     assert (run.loss, run.finished, run.note) == (tuple(LOSS), True, "")
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_learning(figure, [run])
         above, below = figure.axes
         lines = [(line.get_xdata(), line.get_ydata()) for line in (*above.lines, *below.lines)]
@@ -71,7 +71,7 @@ def test_a_loss_that_is_no_number_is_a_gap(tmp_path: Path) -> None:
     (path / "metrics.jsonl").write_text(text, encoding="utf-8")
     run = read_run(str(path))
     np.testing.assert_array_equal(run.loss, [1.5, np.nan, 0.25])
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_learning(figure, [run])
 
 
@@ -105,7 +105,7 @@ def test_a_run_scored_within_epochs_is_drawn_over_steps(tmp_path: Path) -> None:
     (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told), encoding="utf-8")
     (run,) = load_runs([str(path)])
     assert (run.unit, run.places, run.heads[0].best) == ("step", (10, 20, 30), 20)
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_learning(figure, [run])
         assert figure.axes[1].get_xlabel() == "step"
         assert figure.legends[0].get_texts()[0].get_text() == "run: 75.0 at step 20"
@@ -125,7 +125,7 @@ def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
     assert run.loss[:3] == (2.0, 1.0, pytest.approx(2 / 3))
     assert math.isnan(run.loss[3])
     assert run.note == "the run typer is not finished: its first 4 updates so far are drawn"
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_learning(figure, [run])
         (axes,) = figure.axes
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("update", "mean training loss")
@@ -141,7 +141,7 @@ def test_of_a_span_typer_the_loss_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["_run", "a$b^$c"])
 def test_names_with_a_meaning_for_matplotlib_are_only_names(tmp_path: Path, name: str) -> None:
     (run,) = load_runs([str(folder(tmp_path / name))])
-    with sheet() as figure:
+    with open_sheet() as figure:
         draw_learning(figure, [run])
         figure.suptitle("costs $5^ and $6")
         assert name in figure.legends[0].get_texts()[0].get_text()

@@ -12,7 +12,7 @@ from tests.evaluation.made_reports import LONG, SCRIPT, hostile_report, rich_rep
 from tests.evaluation.strategies import Corpus, corpora, documents, sides
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.marks import Html, join, tag, text
+from fascicle.core.marks import Html, escape, join, tag
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report import BUCKETS_UNCORRECTED, ReportSettings, build_report
 from fascicle.evaluation.reports.markdown import percent
@@ -222,9 +222,9 @@ def test_what_is_written_is_what_is_read(words: str, attribute: str) -> None:
     made = tag("p", words, tag("b", "x"), title=attribute, hidden=False, data_some_name=True)
     reader = HtmlReader(made)
     assert reader.tags == {"p": 1, "b": 1}
-    assert re.sub(r"\r\n?", "\n", reader.text) == re.sub(r"\r\n?", "\n", HtmlReader(text(words)).text) + "x"
+    assert re.sub(r"\r\n?", "\n", reader.text) == re.sub(r"\r\n?", "\n", HtmlReader(escape(words)).text) + "x"
     assert [name for _, name, _ in reader.attributes] == ["title", "data-some-name"]
-    assert join(words, Html("<i></i>")) == text(words) + "<i></i>"
+    assert join(words, Html("<i></i>")) == escape(words) + "<i></i>"
 
 
 @pytest.mark.parametrize(

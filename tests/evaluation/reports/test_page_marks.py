@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.evaluation.html_reader import HtmlReader, lines, without_tags
 from tests.evaluation.strategies import TEXT, fragments
 
-from fascicle.core.marks import Mark, marked
+from fascicle.core.marks import Mark, mark_mentions
 from fascicle.core.mention import fragments_overlap
 
 MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_from((None, True, False))), max_size=7)
@@ -15,7 +15,7 @@ MARKS = st.lists(st.tuples(fragments(), st.sampled_from(("A", "B")), st.sampled_
 
 @given(MARKS)
 def test_the_words_stay_as_they_are(rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]]) -> None:
-    made = marked(TEXT, [Mark(spans=spans, type=type_, right=right) for spans, type_, right in rows])
+    made = mark_mentions(TEXT, [Mark(spans=spans, type=type_, right=right) for spans, type_, right in rows])
     assert without_tags(made) == TEXT
     assert made.count('class="tag"') == sum(len(spans) for spans, _, _ in rows)
     assert made.count("✓") == sum(len(spans) for spans, _, right in rows if right)
@@ -25,7 +25,7 @@ def test_the_words_stay_as_they_are(rows: list[tuple[tuple[tuple[int, int], ...]
 def test_every_character_has_the_lines_of_its_mentions(
     rows: list[tuple[tuple[tuple[int, int], ...], str, bool | None]],
 ) -> None:
-    found = lines(marked(TEXT, [Mark(spans=spans, type=type_) for spans, type_, _ in rows]))
+    found = lines(mark_mentions(TEXT, [Mark(spans=spans, type=type_) for spans, type_, _ in rows]))
     for at in range(len(TEXT)):
         lanes = [lane for start, end, _, lane in found if start <= at < end]
         assert len(set(lanes)) == len(lanes), "two lines on one another"
@@ -39,12 +39,15 @@ def test_every_character_has_the_lines_of_its_mentions(
 def test_an_inner_mention_is_nearer_to_the_text() -> None:
     inner, outer = Mark(spans=((0, 4),), type="A"), Mark(spans=((0, 9),), type="B")
     assert fragments_overlap(inner.spans, outer.spans)
-    assert [row for row in lines(marked(TEXT, [outer, inner])) if row[0] == 0] == [(0, 4, "line", 0), (0, 4, "line", 1)]
+    assert [row for row in lines(mark_mentions(TEXT, [outer, inner])) if row[0] == 0] == [
+        (0, 4, "line", 0),
+        (0, 4, "line", 1),
+    ]
 
 
 def test_parts_are_numbered_and_what_lies_outside_is_cut_off() -> None:
     mark = Mark(spans=((-7, -3), (0, 4), (10, 900)), type="<A>", right=False, focus="mention")
-    made = marked("IL-2 gene of T", [mark, Mark(spans=((50, 60),), type="far")])
+    made = mark_mentions("IL-2 gene of T", [mark, Mark(spans=((50, 60),), type="far")])
     told = HtmlReader(made).text
     assert "<A> #1, part 2 of 3\u00a0✗" in told
     assert "<A> #1, part 3 of 3\u00a0✗" in told

@@ -13,10 +13,24 @@ from matplotlib.lines import Line2D
 from tests.evaluation.strategies import mentions
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.breakdown.errors import CLASSES, mistakes
+from fascicle.evaluation.breakdown.errors import CLASSES, find_mistakes
 from fascicle.evaluation.report import ReportSettings, build_report
-from fascicle.evaluation.reports.plots.canvas import STYLES, Drawing, Labels, labels, sheet, side_by_side, style
-from fascicle.evaluation.reports.plots.matrices import Matrix, confusion, confusion_matrix, folded, heat_maps
+from fascicle.evaluation.reports.plots.canvas import (
+    STYLES,
+    Drawing,
+    Labels,
+    make_labels,
+    open_sheet,
+    side_by_side,
+    style,
+)
+from fascicle.evaluation.reports.plots.matrices import (
+    Matrix,
+    confusion_matrix,
+    draw_confusion,
+    fold_last_types,
+    heat_maps,
+)
 from fascicle.evaluation.reports.plots.report_pictures import (
     bucket_f1,
     f1_by_type,
@@ -88,7 +102,7 @@ def test_one_system_of_several_may_be_undefined() -> None:
 
 def test_more_systems_than_looks_are_not_drawn_as_if_they_could_be_told_apart() -> None:
     report = report_of(*[PREDICTED] * (2 * len(STYLES) + 1))
-    many = labels([one["name"] for one in report["systems"]], kind="system")
+    many = make_labels([one["name"] for one in report["systems"]], kind="system")
     rows = [one["buckets"]["length"] for one in report["systems"]]
     assert "15 systems cannot be told apart" in bucket_f1(rows, many).missing
     assert "15 systems cannot be told apart" in precision_recall(report["systems"], many).missing
@@ -117,7 +131,7 @@ def test_heat_maps_share_their_colours() -> None:
 @given(mentions(), mentions(source="m"))
 def test_a_confusion_matrix_counts_every_prediction_once(gold: tuple[Mention, ...], said: tuple[Mention, ...]) -> None:
     matrix = confusion_matrix(report_of(said, gold=gold, documents=1)["systems"][0])
-    found = mistakes({"0": gold}, {"0": said})
+    found = find_mistakes({"0": gold}, {"0": said})
     counts: Counter[tuple[str, str]] = Counter()
     near: Counter[str] = Counter()
     for mistake in found:
@@ -144,7 +158,7 @@ def test_rare_types_are_taken_together_and_nothing_is_lost() -> None:
     counts = generator.integers(0, 9, size=(8, 8))
     counts[-1, -1] = 0
     matrix = Matrix(types=tuple("ABCDEFG"), counts=counts, near=np.arange(7))
-    small = folded(matrix, at_most=3)
+    small = fold_last_types(matrix, at_most=3)
     assert small.types == ("A", "B", "(others)")
     assert small.counts.sum() + small.near.sum() == counts.sum() + 21
     assert small.counts[:2, :2].tolist() == counts[:2, :2].tolist()
@@ -152,25 +166,27 @@ def test_rare_types_are_taken_together_and_nothing_is_lost() -> None:
     assert small.near[2] == 20 + counts[2:7, 2:7].sum() - counts[2:7, 2:7].trace()
     assert small.counts[3].tolist() == [*counts[7, :2], counts[7, 2:7].sum(), 0]
     assert small.counts[0].tolist() == [*counts[0, :2], counts[0, 2:7].sum(), counts[0, 7]]
-    assert folded(matrix, at_most=7) is matrix
+    assert fold_last_types(matrix, at_most=7) is matrix
 
 
 def test_a_matrix_of_many_types_says_what_it_takes_together() -> None:
     gold = tuple(Mention(((i, i + 1),), f"type {i}") for i in range(20))
-    picture = confusion(report_of((), gold=gold)["systems"][0])
+    picture = draw_confusion(report_of((), gold=gold)["systems"][0])
     assert picture.notes == ("(others): 9 rarer types taken together, after + also those taken for one another.",)
     assert len(CLASSES) == 10
 
 
 @pytest.mark.parametrize("name", ["病気", "مرض", "a\nb", "\u202e", "", " ", "\x07", "\udcff"])
 def test_a_name_that_cannot_be_drawn_is_numbered(name: str) -> None:
-    found = labels(["plain", name], kind="type")
+    found = make_labels(["plain", name], kind="type")
     assert found.names == ("plain", "[type 2]")
     assert found.notes == (f"In the picture, [type 2] is “{name}”.",)
 
 
 def test_names_are_short_and_no_two_the_same() -> None:
-    found = labels(["a" * 40, "b" * 20 + "x" + "c" * 20, "b" * 20 + "y" + "c" * 20, "_hidden", "$x_{$"], kind="system")
+    found = make_labels(
+        ["a" * 40, "b" * 20 + "x" + "c" * 20, "b" * 20 + "y" + "c" * 20, "_hidden", "$x_{$"], kind="system"
+    )
     assert found.names[0] == "a" * 14 + "…" + "a" * 13
     assert found.names[1:3] == ("[system 2]", "[system 3]")
     assert not found.names[3].startswith("_")
@@ -180,7 +196,7 @@ def test_names_are_short_and_no_two_the_same() -> None:
 
 
 def test_names_of_others_are_drawn_as_text() -> None:
-    names = labels(["$\\frac{a}$", "_x", "<script>", "-->"], kind="system")
+    names = make_labels(["$\\frac{a}$", "_x", "<script>", "-->"], kind="system")
     report = report_of(*[PREDICTED] * 4)
     picture = precision_recall(report["systems"], names).picture()
     ElementTree.fromstring(picture.svg)
@@ -190,7 +206,7 @@ def test_names_of_others_are_drawn_as_text() -> None:
 
 
 def lines_of(drawing: Drawing) -> list[Line2D]:
-    with sheet() as figure:
+    with open_sheet() as figure:
         assert drawing.draw is not None
         drawing.draw(figure)
         return list(figure.axes[0].get_lines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fascicle.core.document import Document, Mention
-from fascicle.evaluation.report import headline_of
+from fascicle.evaluation.report import headline_intervals
 from fascicle.evaluation.reports.table import systems_table, table
 from fascicle.evaluation.scoring.inputs import score_system
 from fascicle.evaluation.scoring.rules import RULES, TITLES
@@ -39,7 +39,7 @@ def test_a_row_for_each_type_and_what_is_behind_the_numbers() -> None:
 
 def test_the_table_says_its_interval_and_its_rule() -> None:
     scores = score({"a": [GENE], "b": [GENE]}, {"a": [GENE], "b": []}, zero_rule="binder")
-    text = table(scores, headline=headline_of(scores, resamples=10))
+    text = table(scores, headline=headline_intervals(scores, resamples=10))
     assert (
         "95% intervals (bootstrap over documents, 10 draws, seed 0): micro P 100.00 to 100.00, micro R 0.00 to 100.00, "
         "micro F1 0.00 to 100.00, macro F1 0.00 to 100.00.\n" in text
@@ -82,7 +82,7 @@ def test_several_systems() -> None:
         ["first", *["100.00"] * 9, "1", "1", "0", "0"],
         ["second", *["0.00"] * 4, "66.67", "0.00", "66.67", "0.00", "66.67", "2", "0", "2", "1"],
     ]
-    headlines = {one.name: headline_of(one.drawn, resamples=100) for one in (first, second)}
+    headlines = {one.name: headline_intervals(one.drawn, resamples=100) for one in (first, second)}
     shown = systems_table([first, second], headlines=headlines, by_type=False, unit="sentence")
     assert " 100.00 to 100.00 " in shown
     assert "F1 by type" not in shown
@@ -90,7 +90,7 @@ def test_several_systems() -> None:
     empty = headlines["first"].intervals["macro_f1"].undefined
     assert f"first: macro F1 is undefined in {empty} of the 100 draws of sentences, which are left out" in shown
     nothing = score_system("nothing", documents, predicted={"a": [], "b": []})
-    shown = table(nothing.strict, headline=headline_of(nothing.drawn, resamples=100))
+    shown = table(nothing.strict, headline=headline_intervals(nothing.drawn, resamples=100))
     assert "micro P - (nothing was predicted), micro R 0.00 to 0.00" in shown
 
 

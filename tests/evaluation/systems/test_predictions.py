@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import GOLD, Document, Mention, canonical
+from fascicle.core.document import GOLD, Document, Mention, in_order
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    of_documents,
-    on_documents_of,
+    align_to_documents,
+    collect,
     read_predictions,
     read_system,
 )
 from fascicle.formats import write
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
 
 TEXT = "fever and pain"
@@ -30,7 +30,7 @@ MENTIONS = st.sets(st.tuples(st.integers(0, 9), st.integers(1, 4), st.sampled_fr
 
 
 def mentions(keys: set[tuple[int, int, str]], source: str) -> tuple[Mention, ...]:
-    return canonical(Mention(((a, a + w),), t, score=0.5, source=source) for a, w, t in keys)
+    return in_order(Mention(((a, a + w),), t, score=0.5, source=source) for a, w, t in keys)
 
 
 def keys(found: Predictions) -> dict[str, set[object]]:
@@ -45,12 +45,12 @@ def test_every_kind_of_file_says_the_same(said: dict[str, set[tuple[int, int, st
         folder = Path(name)
         write(folder / "native.jsonl", documents, format="native")
         for suffix in ("jsonl", "tsv", "csv"):
-            write_predictions(folder / f"said.{suffix}", map(prediction_of, documents))
+            write_predictions(folder / f"said.{suffix}", map(make_prediction, documents))
         for path in sorted(folder.iterdir()):
             found = read_system(PredictionRequest(path=str(path)))
             wanted = expected if found.lists_all else {name: of for name, of in expected.items() if of}
             assert keys(found) == wanted
-            assert on_documents_of(of_documents(documents, path="gold"), found) is found
+            assert align_to_documents(collect(documents, path="gold"), found) is found
             found.check(documents)
             with pytest.raises(InputError, match="not among the gold") if wanted else nullcontext():
                 found.check([], only="the gold")
@@ -89,7 +89,7 @@ def test_a_prediction_file_is_one_system_unless_a_source_is_named(tmp_path: Path
     found = tuple(Mention(((at, at + 2),), "A", source=source) for at, source in enumerate("ab"))
     path, table = tmp_path / "said.jsonl", tmp_path / "said.tsv"
     for place in (path, table):
-        write_predictions(place, [prediction_of(Document(id="x", text=TEXT, mentions=found))])
+        write_predictions(place, [make_prediction(Document(id="x", text=TEXT, mentions=found))])
     assert read_system(PredictionRequest(path=str(path))).sources == {"a", "b"}
     assert read_system(PredictionRequest(path=str(path), source="a")).sources == {"a"}
     with pytest.raises(UsageError, match="no mention of 'c'"):
@@ -100,13 +100,13 @@ def test_a_prediction_file_is_one_system_unless_a_source_is_named(tmp_path: Path
 def test_texts_and_offsets_are_checked(tmp_path: Path) -> None:
     document = Document(id="x", text=TEXT, mentions=(Mention(((0, 5),), "A", source="a"),))
     path = tmp_path / "said.jsonl"
-    write_predictions(path, [prediction_of(document)])
+    write_predictions(path, [make_prediction(document)])
     found = read_system(PredictionRequest(path=str(path)))
     found.check([document])
     with pytest.raises(InputError, match=r"said\.jsonl: .*another text"):
         found.check([msgspec.structs.replace(document, text=TEXT + "!")])
     table = tmp_path / "said.tsv"
-    write_predictions(table, [prediction_of(document)])
+    write_predictions(table, [make_prediction(document)])
     short = [Document(id="x", text="fev")]
     with pytest.raises(InputError, match="ends at 5"):
         read_system(PredictionRequest(path=str(table))).check(short)

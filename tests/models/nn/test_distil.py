@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fascicle.errors import RecipeError
-from fascicle.models.nn.losses import attention_loss, label_loss, layer_map, softened, state_loss, tag_loss
+from fascicle.models.nn.losses import attention_loss, label_loss, layer_map, soften_logits, state_loss, tag_loss
 
 shapes = st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(0, 10_000))
 COMPARED = ("scores", "probabilities")
@@ -154,4 +154,4 @@ def test_what_is_not_known_is_not_learned(loss: object) -> None:
 def test_certain_teachers_stay_certain_at_any_temperature() -> None:
     certain = torch.tensor([[0.0, 1.0]])
     for exclusive in (True, False):
-        assert torch.equal(softened(certain, 4.0, exclusive=exclusive), certain)
+        assert torch.equal(soften_logits(certain, 4.0, exclusive=exclusive), certain)

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.models.nn.dropout import QuickDropout, attention, dropout, rounded, stays
+from fascicle.models.nn.dropout import QuickDropout, attention, dropout, dropout_mask, round_probability
 
 SHARES = [0.1, 0.25, 0.5, 0.93, 1.0]
 
@@ -17,7 +17,7 @@ SHARES = [0.1, 0.25, 0.5, 0.93, 1.0]
 def mask_of(seed: int, like: Tensor, share: float) -> Tensor:
     """What is drawn first after a seed."""
     torch.manual_seed(seed)
-    return stays(like, share)
+    return dropout_mask(like, share)
 
 
 def gain(share: float) -> float:
@@ -34,7 +34,7 @@ def test_the_share_that_is_dropped(share: float) -> None:
 
 
 def test_no_probability_is_off_by_more_than_half_a_part() -> None:
-    assert all(abs(rounded(share) - share) <= 2**-17 for share in torch.linspace(0, 1, 3001).tolist())
+    assert all(abs(round_probability(share) - share) <= 2**-17 for share in torch.linspace(0, 1, 3001).tolist())
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
@@ -43,7 +43,7 @@ def test_components_fall_independently_of_their_neighbours(share: float) -> None
     drops = 1 - mask_of(3, torch.empty(1 << 20), share).reshape(-1, 4)
     for groups in (drops, torch.cat([drops[:-1, 2:], drops[1:, :2]], dim=1)):
         found = torch.bincount((groups @ torch.tensor([8.0, 4, 2, 1])).long(), minlength=16).double()
-        p = rounded(share)
+        p = round_probability(share)
         expected = torch.tensor(
             [p ** sum(bits) * (1 - p) ** (4 - sum(bits)) for bits in itertools.product((0, 1), repeat=4)]
         ).double() * len(groups)
@@ -55,11 +55,11 @@ def test_a_seed_repeats_what_falls_and_another_does_not() -> None:
     assert mask_of(5, like, 0.3).equal(mask_of(5, like, 0.3))
     assert not mask_of(5, like, 0.3).equal(mask_of(6, like, 0.3))
     torch.manual_seed(5)
-    first, state = stays(like, 0.3), torch.get_rng_state()
-    second = stays(like, 0.3)
+    first, state = dropout_mask(like, 0.3), torch.get_rng_state()
+    second = dropout_mask(like, 0.3)
     torch.set_rng_state(state)
     assert not first.equal(second)
-    assert stays(like, 0.3).equal(second)
+    assert dropout_mask(like, 0.3).equal(second)
 
 
 @pytest.mark.parametrize("share", SHARES)

@@ -18,7 +18,7 @@ from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.errors import InputError, RecipeError
 from fascicle.formats.weak_labels import read_entries
-from fascicle.pipeline.adapters.llm_step import LlmSettings, LlmStep, places
+from fascicle.pipeline.adapters.llm_step import LlmSettings, LlmStep, find_name_places
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks.label import label
@@ -193,7 +193,7 @@ def test_places_are_those_of_a_loop_over_all_characters(text: str, name: str) ->
             at = end
         else:
             at += 1
-    assert places(name, text) == slow
+    assert find_name_places(name, text) == slow
 
 
 @given(st.recursive(st.none() | st.booleans() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3)))

@@ -18,11 +18,11 @@ from poison import open_poison, run_of
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.remote import fetched, is_url, listed, state_of_url
+from fascicle.core.files.remote import fetch_to_local, is_url, list_url, url_state
 from fascicle.errors import FascicleError, InputError, OutputError
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
 from fascicle.settings.pipeline import Shards
-from fascicle.verbs.tasks.run import quarantined, run
+from fascicle.verbs.tasks.run import list_quarantined, run
 
 pytest.importorskip("fsspec")
 Write = Callable[[Sequence[str]], Path]
@@ -50,7 +50,7 @@ def test_a_run_from_and_to_urls_has_the_bytes_of_one_on_the_disk(written: Write,
     totals = run.do()
     assert (totals.documents, totals.done, totals.mentions) == (46, 45, near.mentions)
     assert parts(far) == parts(tmp_path / "near")
-    (record,) = quarantined(far.as_uri())
+    (record,) = list_quarantined(far.as_uri())
     assert (record.id, record.input, record.raw) == (f"{path.as_uri()}:46", path.as_uri(), b'{"id": "broken')
     assert path.as_uri() in record.message
     assert run.do(resume=True) == totals
@@ -89,23 +89,23 @@ def test_urls_stand_for_files_patterns_and_folders(tmp_path: Path) -> None:
     for name in ("b.txt", "a.txt", "c.xml"):
         (tmp_path / name).write_text(name, encoding="utf-8")
     base = tmp_path.as_uri()
-    assert listed(f"{base}/c.xml") == [f"{base}/c.xml"]
-    assert listed(f"{base}/") == [f"{base}/a.txt", f"{base}/b.txt"]
-    assert listed(f"{base}/*.?xt") == [f"{base}/a.txt", f"{base}/b.txt"]
-    before = state_of_url(f"{base}/a.txt")
+    assert list_url(f"{base}/c.xml") == [f"{base}/c.xml"]
+    assert list_url(f"{base}/") == [f"{base}/a.txt", f"{base}/b.txt"]
+    assert list_url(f"{base}/*.?xt") == [f"{base}/a.txt", f"{base}/b.txt"]
+    before = url_state(f"{base}/a.txt")
     (tmp_path / "a.txt").write_text("other", encoding="utf-8")
-    assert state_of_url(f"{base}/a.txt") != before
-    with fetched(f"{base}/b.txt") as near:
+    assert url_state(f"{base}/a.txt") != before
+    with fetch_to_local(f"{base}/b.txt") as near:
         assert Path(near).read_bytes() == b"b.txt"
         assert Path(near).name == "b.txt"
     assert not Path(near).exists()
     for wrong in (f"{base}/d.txt", f"{base}/*.csv", f"{base}/none/", "nowhere://a", f"simplecache::{base}/a.txt"):
         with pytest.raises(FascicleError):
-            listed(wrong)
+            list_url(wrong)
     with pytest.raises(InputError):
-        state_of_url(f"{base}/d.txt")
+        url_state(f"{base}/d.txt")
     with pytest.raises(InputError, match=r"ftp://no\.such\.host/a\.txt cannot be reached"):
-        listed("ftp://no.such.host/a.txt")
+        list_url("ftp://no.such.host/a.txt")
     with pytest.raises(InputError, match="cannot be reached"):
         RunFolder("ftp://no.such.host/out")
     assert [is_url(one) for one in ("s3://a", "a/b://c", "C:\\a", "file.txt", "-")] == [

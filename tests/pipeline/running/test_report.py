@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.pipeline.running.records import hashed
+from fascicle.pipeline.running.records import hash_concepts
 from fascicle.pipeline.running.report import Distinct
 
 KINDS = st.sampled_from(["Chemical", "Disease"])
@@ -22,7 +22,7 @@ def test_the_count_is_that_of_plain_sets(shards: list[dict[str, list[str]]], tog
     for shard in shards:
         for kind, identifiers in shard.items():
             naive[kind].update(identifiers)
-        distinct.add({kind: hashed(identifiers) for kind, identifiers in shard.items()})
+        distinct.add({kind: hash_concepts(identifiers) for kind, identifiers in shard.items()})
     assert distinct.counts() == {kind: len(found) for kind, found in sorted(naive.items())}
     assert distinct.counts() == distinct.counts()
 
@@ -30,9 +30,9 @@ def test_the_count_is_that_of_plain_sets(shards: list[dict[str, list[str]]], tog
 def test_many_concepts_have_many_hashes() -> None:
     distinct, count = Distinct(together=1_000), 20_000
     for shard in range(0, count, 500):  # half of each shard was in the one before
-        distinct.add({"Gene": hashed(f"NCBIGene:{at}" for at in range(shard, min(shard + 1_000, count)))})
+        distinct.add({"Gene": hash_concepts(f"NCBIGene:{at}" for at in range(shard, min(shard + 1_000, count)))})
     assert distinct.counts() == {"Gene": count}
-    assert hashed(["b", "a", "b"]) == hashed(["a", "b"])
-    assert len(hashed(["a", "b"])) == 16
+    assert hash_concepts(["b", "a", "b"]) == hash_concepts(["a", "b"])
+    assert len(hash_concepts(["a", "b"])) == 16
     with pytest.raises(AttributeError):
-        hashed([1])  # type: ignore[list-item]
+        hash_concepts([1])  # type: ignore[list-item]

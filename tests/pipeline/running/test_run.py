@@ -23,11 +23,11 @@ from fascicle.formats.requests import Input, ReadRequest, read_inputs
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import SUCCESS, RunFolder
 from fascicle.pipeline.running.records import Done, FileFacts
-from fascicle.pipeline.running.report import current, suspects
+from fascicle.pipeline.running.report import current_quarantine, suspects
 from fascicle.pipeline.running.run import Progress, Run
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
-from fascicle.verbs.tasks.run import quarantined
+from fascicle.verbs.tasks.run import list_quarantined
 
 Write = Callable[[Sequence[str]], Path]
 TEXTS = [f"x and {number}" for number in range(45)]
@@ -66,7 +66,7 @@ def test_a_dead_worker_costs_one_document(written: Write, tmp_path: Path) -> Non
     totals = run_of([written(texts)], tmp_path / "out").do()
     assert (totals.documents, totals.done) == (20, 18)
     assert totals.reasons == {"finds: LookupError": 1, "finds: exit:7": 1}
-    first, second = quarantined(str(tmp_path / "out"))
+    first, second = list_quarantined(str(tmp_path / "out"))
     assert (first.id, first.place, first.shard, first.attempt) == ("d4", 4, "00000", 1)
     assert (second.id, second.place, second.shard) == ("d13", 3, "00001")
     assert second.attempt > 2
@@ -89,7 +89,7 @@ def test_all_poisons_are_alone_in_quarantine(written: Write, tmp_path: Path) -> 
     limits = Limits(seconds=2.5, seconds_per_million=0, memory=300, start=60)
     totals = run_of([written(texts)], tmp_path / "out", limits=limits, workers=2).do()
     assert totals.done == 40
-    found = {one.restored().text.split()[0][1:]: one.error for one in quarantined(str(tmp_path / "out"))}  # type: ignore[union-attr]
+    found = {one.restored().text.split()[0][1:]: one.error for one in list_quarantined(str(tmp_path / "out"))}  # type: ignore[union-attr]
     assert found == expected
     bad = {f"d{3 + 9 * at}" for at in range(5)}
     assert ids(tmp_path / "out") == [f"d{at}" for at in range(45) if f"d{at}" not in bad]
@@ -215,7 +215,7 @@ def test_what_cannot_be_read_is_quarantined_with_its_bytes(written: Write, tmp_p
         stream.write(b'{"id": "broken\n')
     totals = run_of([path], out).do()
     assert (totals.documents, totals.done, totals.quarantined) == (4, 3, 1)
-    (record,) = quarantined(str(out))
+    (record,) = list_quarantined(str(out))
     assert (record.step, record.place, record.raw) == ("read", 4, b'{"id": "broken')
     assert record.input == str(path)
 
@@ -226,7 +226,7 @@ def test_what_the_format_cannot_hold_is_quarantined(written: Write, tmp_path: Pa
     path.write_bytes(b"".join(codec.encode(one) + b"\n" for one in given))
     totals = run_of([path], tmp_path / "out", format="pubtator").do()
     assert (totals.done, totals.reasons) == (2, {"write: InputError": 1})
-    assert list(current(RunFolder(tmp_path / "out"), RunFolder(tmp_path / "out").manifest())) == ["b\tc"]
+    assert list(current_quarantine(RunFolder(tmp_path / "out"), RunFolder(tmp_path / "out").manifest())) == ["b\tc"]
 
 
 def test_documents_of_many_files_share_shards_and_keep_their_ids_apart(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_part_that_was_changed_at_equal_size_is_done_again(written: Write, tmp
     again = run.do(resume=True)
     assert parts(out) == whole
     assert (again.documents, again.done, again.reasons) == (totals.documents, totals.done, totals.reasons)
-    (record,) = quarantined(str(out))
+    (record,) = list_quarantined(str(out))
     assert record.id == "d20"
     assert (out / SUCCESS).exists()
 

@@ -18,12 +18,12 @@ from fascicle.errors import FascicleError, OutputError, UsageError
 from fascicle.formats.files import latest
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.running.folder import SUCCESS
-from fascicle.pipeline.running.plan import replaced
+from fascicle.pipeline.running.plan import replaced_documents
 from fascicle.pipeline.running.records import Done, Entry, Shard
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardReader
 from fascicle.settings.pipeline import Limits, Shards
-from fascicle.verbs.tasks.run import quarantined
+from fascicle.verbs.tasks.run import list_quarantined
 
 Edit = tuple[str, int]
 HISTORY = st.lists(
@@ -226,7 +226,7 @@ def test_quarantine_follows_the_latest_state(tmp_path: Path) -> None:
     totals = here(paths, out).do(update=True)
     assert (totals.documents, totals.done) == (4, 1)
     assert totals.reasons == {"finds: LookupError": 2, "read: FormatError": 1}
-    assert {one.id for one in quarantined(str(out))} == {"2", "3", f"{paths[1]}:1"}
+    assert {one.id for one in list_quarantined(str(out))} == {"2", "3", f"{paths[1]}:1"}
     assert not (out / "retry-0001.jsonl").exists()
 
 
@@ -276,5 +276,5 @@ def test_what_is_replaced_is_all_but_the_latest(history: list[tuple[list[Edit], 
                 standing[identifier] = (number, version, at)
         for identifier in gone:
             standing.pop(identifier, None)
-    found = {(shard, place) for shard, places in replaced(lambda: entries).items() for place in places}
+    found = {(shard, place) for shard, places in replaced_documents(lambda: entries).items() for place in places}
     assert everything - found == {(str(number), at) for number, _, at in standing.values()}

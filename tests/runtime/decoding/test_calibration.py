@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from fascicle.runtime.decoding.selection import CLIP, calibrated, interpolated, rounded, sigmoid, tempered, thresholds
+from fascicle.runtime.decoding.selection import (
+    CLIP,
+    apply_temperature,
+    calibrate_scores,
+    interpolate_scores,
+    round_scores,
+    sigmoid,
+    type_thresholds,
+)
 from fascicle.settings.decision import Calibration, IsotonicCurve, TemperatureCurve
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=30).map(np.array)
@@ -23,8 +31,8 @@ def of_temperature(value: float) -> Calibration:
 
 @given(SCORES, TEMPERATURES)
 def test_a_temperature_keeps_the_order(scores: np.ndarray, temperature: float) -> None:
-    given_ = rounded(np.sort(scores))
-    found = calibrated(given_, of_temperature(temperature))
+    given_ = round_scores(np.sort(scores))
+    found = calibrate_scores(given_, of_temperature(temperature))
     assert (np.diff(found) >= 0).all()
     assert ((found >= 0) & (found <= 1)).all()
     assert ((found >= 0.5) == (given_ >= 0.5)).all() or (np.abs(given_ - 0.5) < 1e-4).any()
@@ -34,7 +42,7 @@ def test_a_temperature_keeps_the_order(scores: np.ndarray, temperature: float) -
 @given(st.floats(2 * CLIP, 1 - 2 * CLIP), st.floats(0.5, 20))
 def test_a_temperature_is_the_formula(score: float, temperature: float) -> None:
     odds = (score / (1 - score)) ** (1 / temperature)
-    assert tempered(np.array([score]), temperature)[0] == pytest.approx(odds / (1 + odds), rel=1e-9)
+    assert apply_temperature(np.array([score]), temperature)[0] == pytest.approx(odds / (1 + odds), rel=1e-9)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30), SCORES)
@@ -42,21 +50,21 @@ def test_an_isotonic_curve_is_that_of_scikit_learn(rows: list[tuple[float, bool]
     known, right = np.array([s for s, _ in rows]), [float(r) for _, r in rows]
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(known, right)
     knots, values = theirs.X_thresholds_.tolist(), np.clip(theirs.y_thresholds_, 0, 1).tolist()
-    found = interpolated(np.sort(scores), knots, values)
+    found = interpolate_scores(np.sort(scores), knots, values)
     assert found == pytest.approx(theirs.predict(np.sort(scores)), abs=1e-9)
     assert (np.diff(found) >= -1e-12).all()
 
 
 def test_scores_are_rounded_before_and_after() -> None:
-    assert rounded(np.array([1.2, -0.1, 0.12345678], dtype=np.float32)).tolist() == [1.0, 0.0, 0.123457]
+    assert round_scores(np.array([1.2, -0.1, 0.12345678], dtype=np.float32)).tolist() == [1.0, 0.0, 0.123457]
     curve = IsotonicCurve(scores=(0.0, 1.0), values=(0.0, 1 / 3))
-    assert calibrated(np.array([1.0]), Calibration(curve=curve, chosen_on="")).tolist() == [0.333333]
-    assert calibrated(np.array([0.25]), Calibration(chosen_on="")).tolist() == [0.25]
+    assert calibrate_scores(np.array([1.0]), Calibration(curve=curve, chosen_on="")).tolist() == [0.333333]
+    assert calibrate_scores(np.array([0.25]), Calibration(chosen_on="")).tolist() == [0.25]
 
 
 def test_thresholds_by_type() -> None:
     calibration = Calibration(threshold=0.5, thresholds={"B": 0.75}, chosen_on="")
-    assert thresholds(calibration, ("A", "B", "C")).tolist() == [0.5, 0.75, 0.5]
+    assert type_thresholds(calibration, ("A", "B", "C")).tolist() == [0.5, 0.75, 0.5]
 
 
 def test_extremes_do_not_overflow() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.decoding.spans import logistic, matches
+from fascicle.runtime.decoding.spans import margin_scores, match_spans
 
 Tables = dict[str, np.ndarray[Any, Any]]
 
@@ -61,7 +61,7 @@ def test_matches_equal_the_loops(
     rows, units, longest, kinds = sizes
     tables = drawn(seed, rows=rows, units=units, longest=longest, kinds=kinds, joint=joint, own=own)
     counts = data.draw(st.lists(st.integers(0, units), min_size=rows, max_size=rows))
-    found = matches(tables, counts, shift=shift)
+    found = match_spans(tables, counts, shift=shift)
     expected = naive(tables, counts, shift)
     assert [*zip(found.rows.tolist(), *found.spans.T.tolist(), strict=True)] == [row[:4] for row in expected]
     assert found.ranks.tolist() == [row[4] for row in expected]
@@ -71,11 +71,11 @@ def test_matches_equal_the_loops(
 
 def test_what_lies_behind_the_units_has_no_influence() -> None:
     tables = drawn(1, rows=2, units=5, longest=3, kinds=2, joint=True, own=True)
-    before = matches(tables, [3, 2])
+    before = match_spans(tables, [3, 2])
     for name in ("spans", "starts", "ends"):
         tables[name][0, 3:] = tables[name][1, 2:] = np.nan
     tables["spans"][0, 2, 1:] = tables["spans"][1, 1, 1:] = np.nan
-    after = matches(tables, [3, 2])
+    after = match_spans(tables, [3, 2])
     assert after.spans.tolist() == before.spans.tolist()
     assert after.scores.tolist() == before.scores.tolist()
 
@@ -85,7 +85,7 @@ def test_a_score_that_is_no_number_is_refused(name: str) -> None:
     tables = drawn(2, rows=1, units=3, longest=2, kinds=2, joint=False, own=True)
     tables[name][0, 0] = np.nan
     with pytest.raises(ValueError, match="is NaN"):
-        matches(tables, [3])
+        match_spans(tables, [3])
 
 
 def test_tables_that_do_not_agree_are_refused() -> None:
@@ -100,12 +100,12 @@ def test_tables_that_do_not_agree_are_refused() -> None:
         (tables, [-1, 3], "counts must be"),
     ):
         with pytest.raises(ValueError, match=said):
-            matches(broken, counts)
+            match_spans(broken, counts)
 
 
 def test_the_logistic_function() -> None:
     margins = np.array([1e-9, 0.5, 3.0, 40.0, 2000.0])
-    found = logistic(margins)
+    found = margin_scores(margins)
     assert found.tolist() == pytest.approx([1 / (1 + math.exp(-m)) for m in margins[:4]] + [1.0])
     assert (found >= 0.5).all()
     assert (np.diff(found) >= 0).all()

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.patches import apply
-from fascicle.runtime.decoding.deciding import all_decided, curved, decided
-from fascicle.runtime.decoding.edges import neutral
-from fascicle.runtime.decoding.selection import logits, rounded, sigmoid
+from fascicle.runtime.decoding.deciding import all_decided, apply_curve, decide_mentions
+from fascicle.runtime.decoding.edges import neutral_span
+from fascicle.runtime.decoding.selection import logits, round_scores, sigmoid
 from fascicle.settings.decision import DocumentDecision, LogisticCurve, TypeDecision
 from fascicle.text.segment import sentences
 
@@ -23,7 +23,7 @@ RULES = DocumentDecision(types={"Gene": RULE, "Disease": RULE})
 
 def found(text: str, mentions: list[Mention], rules: DocumentDecision = RULES) -> list[tuple[str, int, float | None]]:
     document = Document(id="1", text=text)
-    patch = decided(document, Patch(add=tuple(mentions)), rules, sentences=sentences)
+    patch = decide_mentions(document, Patch(add=tuple(mentions)), rules, sentences=sentences)
     apply(document, patch)
     return [(text[m.start : m.end], m.start, m.score) for m in patch.add]
 
@@ -78,7 +78,7 @@ def test_several_documents_are_decided_as_each_alone(said: list[list[tuple[str, 
     together = all_decided(documents, patches, rules, sentences=sentences, knows=knows)
     assert len(asked) < 2
     assert together == [
-        decided(document, patch, rules, sentences=sentences, knows=knows)
+        decide_mentions(document, patch, rules, sentences=sentences, knows=knows)
         for document, patch in zip(documents, patches, strict=True)
     ]
 
@@ -86,7 +86,7 @@ def test_several_documents_are_decided_as_each_alone(said: list[list[tuple[str, 
 def test_sentences_of_the_document_count() -> None:
     text = "Loss of BRCA1 and of BRCA1"
     document = Document(id="1", text=text, sentences=((0, 17), (18, len(text))))
-    patch = decided(document, Patch(add=(gene(text, "BRCA1", 0.9),)), RULES, sentences=sentences)
+    patch = decide_mentions(document, Patch(add=(gene(text, "BRCA1", 0.9),)), RULES, sentences=sentences)
     assert [m.start for m in patch.add] == [8, 21]
 
 
@@ -108,14 +108,14 @@ def test_mentions_without_a_score_stay_and_are_not_marked() -> None:
 def test_discontinuous_mentions_keep_their_edges() -> None:
     mention = Mention(((8, 13), (37, 42)), "Gene", score=0.7, source="model")
     document = Document(id="1", text=TEXT)
-    assert decided(document, Patch(add=(mention,)), RULES, sentences=sentences).add == (mention,)
+    assert decide_mentions(document, Patch(add=(mention,)), RULES, sentences=sentences).add == (mention,)
 
 
 def test_ends_are_cut_last_and_scores_become_probabilities() -> None:
     text = "The BRCA1 gene was lost. The BRCA1 gene of mice."
     curve = LogisticCurve(slope=1.0, offset=-1.0)
     rules = DocumentDecision(types={"Gene": TypeDecision(low=0.5, high=0.8, ends="bare", curve=curve)})
-    score = curved(0.9, curve)
+    score = apply_curve(0.9, curve)
     assert found(text, [gene(text, "BRCA1 gene", 0.9)], rules) == [("BRCA1", 4, score), ("BRCA1", 29, score)]
     assert score == pytest.approx(9 / (9 + 2.718281828), abs=1e-6)
 
@@ -127,10 +127,12 @@ def test_offsets_and_names_are_those_of_the_source() -> None:
 
 
 def test_what_changed_is_said() -> None:
-    patch = decided(Document(id="1", text=TEXT), Patch(add=(gene(TEXT, "BRCA1", 0.1),)), RULES, sentences=sentences)
+    patch = decide_mentions(
+        Document(id="1", text=TEXT), Patch(add=(gene(TEXT, "BRCA1", 0.1),)), RULES, sentences=sentences
+    )
     assert [event.code for event in patch.events] == ["document-decision"]
     same = Patch(add=(gene(TEXT, "TP53", 0.7),))
-    assert decided(Document(id="1", text=TEXT), same, RULES, sentences=sentences) is same
+    assert decide_mentions(Document(id="1", text=TEXT), same, RULES, sentences=sentences) is same
 
 
 def test_names_that_are_known_have_a_threshold_of_their_own() -> None:
@@ -143,7 +145,9 @@ def test_names_that_are_known_have_a_threshold_of_their_own() -> None:
     rules = DocumentDecision(types={"Gene": msgspec.structs.replace(RULE, known=0.4)})
 
     def kept(text: str, *mentions: Mention) -> list[tuple[str, float | None]]:
-        patch = decided(Document(id="1", text=text), Patch(add=mentions), rules, sentences=sentences, knows=knows)
+        patch = decide_mentions(
+            Document(id="1", text=text), Patch(add=mentions), rules, sentences=sentences, knows=knows
+        )
         return [(text[m.start : m.end], m.score) for m in patch.add]
 
     assert kept(TEXT, gene(TEXT, "BRCA1", 0.45), gene(TEXT, "TP53", 0.55)) == [("BRCA1", 0.45)]
@@ -203,7 +207,7 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
             given = [
                 (*span, m.score or 0.0)
                 for m in mentions
-                if m.type == kind and begin <= m.start < stop and (span := neutral(text, m.spans[0], kind=kind))
+                if m.type == kind and begin <= m.start < stop and (span := neutral_span(text, m.spans[0], kind=kind))
             ]
             if is_alone:
                 result |= {(kind, a, b, s) for a, b, s in given if s >= RULE.alone}
@@ -218,7 +222,7 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
                     b = a + len(name)
                     whole = not text[a - 1 : a].isalnum() and not text[b : b + 1].isalnum()
                     free = all(b <= c or d <= a for c, d in kept)
-                    if text[a:b] == name and whole and free and neutral(text, (a, b), kind=kind) == (a, b):
+                    if text[a:b] == name and whole and free and neutral_span(text, (a, b), kind=kind) == (a, b):
                         kept[a, b] = best[name]
             result |= {(kind, a, b, s) for (a, b), s in kept.items()}
     return result
@@ -227,7 +231,7 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
 @given(answers())
 def test_decisions_are_those_of_brute_force(one: tuple[str, list[Mention]]) -> None:
     text, mentions = one
-    patch = decided(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
+    patch = decide_mentions(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
     assert {(m.type, m.start, m.end, m.score) for m in patch.add} == by_brute_force(text, mentions)
 
 
@@ -235,10 +239,10 @@ def test_decisions_are_those_of_brute_force(one: tuple[str, list[Mention]]) -> N
 def test_nothing_overlaps_within_a_type_and_a_second_decision_adds_nothing(one: tuple[str, list[Mention]]) -> None:
     text, mentions = one
     document = Document(id="1", text=text)
-    patch = decided(document, Patch(add=tuple(mentions)), RULES, sentences=sentences)
+    patch = decide_mentions(document, Patch(add=tuple(mentions)), RULES, sentences=sentences)
     for a, b in combinations(patch.add, 2):
         assert a.type != b.type or a.end <= b.start or b.end <= a.start
-    again = decided(document, msgspec.structs.replace(patch, events=()), RULES, sentences=sentences)
+    again = decide_mentions(document, msgspec.structs.replace(patch, events=()), RULES, sentences=sentences)
     assert {m.key for m in again.add} == {m.key for m in patch.add}
 
 
@@ -250,12 +254,12 @@ def test_a_document_does_not_depend_on_another_block(
     shift = len(text) + 2
     moved = [msgspec.structs.replace(m, spans=tuple((a + shift, b + shift) for a, b in m.spans)) for m in others]
     both = Patch(add=(*mentions, *moved))
-    together = decided(Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences)
-    apart = decided(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
+    together = decide_mentions(Document(id="1", text=f"{text}\n\n{more}"), both, RULES, sentences=sentences)
+    apart = decide_mentions(Document(id="1", text=text), Patch(add=tuple(mentions)), RULES, sentences=sentences)
     assert {m.key for m in together.add if m.start < shift} == {m.key for m in apart.add}
 
 
 @given(st.floats(0, 1), st.floats(0.01, 100), st.floats(-100, 100))
 def test_a_curve_is_that_of_log_odds(score: float, slope: float, offset: float) -> None:
-    expected = rounded(sigmoid(slope * logits(np.array([score])) + offset))[0]
-    assert curved(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(expected, abs=1.1e-6)
+    expected = round_scores(sigmoid(slope * logits(np.array([score])) + offset))[0]
+    assert apply_curve(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(expected, abs=1.1e-6)

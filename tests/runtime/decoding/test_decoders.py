@@ -17,8 +17,8 @@ from tests.support.reading import TYPES, chain_of, manifest_of, pieces_of, whole
 
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import ModelError
-from fascicle.runtime.decoding.decoders import Decoder, Found, SpanDecoder, Tables, TagDecoder
-from fascicle.runtime.decoding.kinds import decoder_of
+from fascicle.runtime.decoding.decoders import Decoder, SpanDecoder, SpansAndScores, Tables, TagDecoder
+from fascicle.runtime.decoding.kinds import make_decoder
 from fascicle.settings.heads import (
     BiaffineSettings,
     CrfSettings,
@@ -26,7 +26,7 @@ from fascicle.settings.heads import (
     SpanSettings,
     TaggerSettings,
 )
-from fascicle.text.windows import Window, windows_of
+from fascicle.text.windows import Window, make_windows
 
 PER_ROW = frozenset({"emissions", "starts", "ends", "spans"})
 Row = tuple[int, int, int, float]  # start, end, type, score
@@ -40,7 +40,9 @@ class Case:
     batches: list[list[tuple[int, int]]]
     seed: int
 
-    def run(self, decoder: Decoder, tables_of: Callable[[list[Window], int], Tables]) -> tuple[list[Found], Any]:
+    def run(
+        self, decoder: Decoder, tables_of: Callable[[list[Window], int], Tables]
+    ) -> tuple[list[SpansAndScores], Any]:
         """What the decoder finds, and of each window the tables of its row."""
         taken: list[list[Any]] = [[None] * len(cut) for cut in self.windows]
         seen: dict[tuple[int, int], Tables] = {}
@@ -68,7 +70,7 @@ def cases(draw: st.DrawFn, *, words: int) -> Case:
         cut = draw(st.integers(0, count - 1))
         sizes = [draw(size) for _ in range(count)]
         sentences = [part for part in (sizes[:cut], sizes[cut:]) if part] if draw(st.booleans()) else []
-        made = windows_of(
+        made = make_windows(
             pieces_of(sentences), document=number, unit=unit, capacity=capacity, overlap=draw(st.integers(0, 3))
         )
         windows.append(made)
@@ -87,13 +89,13 @@ def padded(chance: np.random.Generator, windows: Sequence[Window], *shape: int) 
     return made
 
 
-def rows_of(found: Found) -> list[Row]:
+def rows_of(found: SpansAndScores) -> list[Row]:
     spans, scores = found
     assert spans.shape == (len(scores), 3)
     return [(*span, score) for span, score in zip(spans.tolist(), scores.tolist(), strict=True)]
 
 
-def assert_same(found: Found, wanted: list[Row]) -> None:
+def assert_same(found: SpansAndScores, wanted: list[Row]) -> None:
     got = rows_of(found)
     assert [row[:3] for row in got] == [row[:3] for row in wanted]
     assert [row[3] for row in got] == pytest.approx([row[3] for row in wanted], abs=1e-5)
@@ -206,7 +208,7 @@ def test_a_tagger_finds_what_all_paths_say(head: Any, touching: float, case: Cas
         made = {"emissions": padded(np.random.default_rng(seed), windows, tags)}
         return {**made, **{n: t.copy() for n, t in chain.items()}} if head.family == "crf" else made
 
-    decoder = decoder_of(manifest_of(head, types=TYPES[:types], touching=touching, nothing=nothing))
+    decoder = make_decoder(manifest_of(head, types=TYPES[:types], touching=touching, nothing=nothing))
     assert isinstance(decoder, TagDecoder)
     found, seen = case.run(decoder, tables_of)
     assert len(found) == len(case.windows)
@@ -301,7 +303,7 @@ def test_a_span_head_finds_what_all_spans_say(
     names: tuple[str, ...], case: Case, width: int, types: int, rule: Any, nothing: float
 ) -> None:
     head = SpanSettings(width=width, decoding=rule)
-    decoder = decoder_of(manifest_of(head, types=(*TYPES, "Gene")[:types], nothing=nothing))
+    decoder = make_decoder(manifest_of(head, types=(*TYPES, "Gene")[:types], nothing=nothing))
     assert isinstance(decoder, SpanDecoder)
     found, seen = case.run(
         decoder, lambda windows, seed: span_tables(names, windows, width=width, classes=1 + types, seed=seed)
@@ -322,7 +324,7 @@ def test_a_span_head_finds_what_all_spans_say(
 
 def test_nothing_read_is_nothing_found() -> None:
     for head in (SoftmaxSettings(), CrfSettings(), SpanSettings(width=3), BiaffineSettings(width=2)):
-        decoder = decoder_of(manifest_of(head))
+        decoder = make_decoder(manifest_of(head))
         assert decoder.decide([], []) == []
         ((spans, scores),) = decoder.decide([[]], [[]])
         assert spans.shape == (0, 3)
@@ -348,13 +350,13 @@ WINDOW = whole_window(3)
 def test_tables_about_other_labels_are_refused(head: Any, name: str, right: int) -> None:
     for classes in (right - 1, right + 1):
         with pytest.raises(ModelError, match=rf"no table {name} with the {right} labels of its model\.json") as caught:
-            decoder_of(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3]))
+            make_decoder(manifest_of(head)).take({name: np.zeros((1, 3, classes))}, [WINDOW], np.array([3]))
         assert "\n" not in str(caught.value)
 
 
 def test_a_network_without_emissions_is_refused() -> None:
     with pytest.raises(ModelError, match=r"no table emissions with the 5 labels of its model\.json"):
-        decoder_of(manifest_of(SoftmaxSettings())).take({"starts": np.zeros((1, 3, 5))}, [WINDOW], np.array([3]))
+        make_decoder(manifest_of(SoftmaxSettings())).take({"starts": np.zeros((1, 3, 5))}, [WINDOW], np.array([3]))
 
 
 def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
@@ -362,25 +364,27 @@ def test_a_chain_where_none_belongs_and_none_where_one_does() -> None:
     chain = {"transitions": np.zeros((5, 5)), "start": np.zeros(5), "end": np.zeros(5)}
     for head, tables in ((CrfSettings(), {}), (SoftmaxSettings(), chain)):
         with pytest.raises(ModelError, match="which are not the tables of its family"):
-            decoder_of(manifest_of(head)).take({"emissions": emissions, **tables}, [WINDOW], np.array([3]))
+            make_decoder(manifest_of(head)).take({"emissions": emissions, **tables}, [WINDOW], np.array([3]))
 
 
 def test_what_is_no_number_is_refused_only_where_units_are() -> None:
     emissions = np.zeros((1, 5, 5), dtype=np.float32)
     emissions[0, 3:] = np.nan
-    decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+    make_decoder(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
     emissions[0, 2, 1] = np.nan
     with pytest.raises(ModelError, match="emissions that are not numbers"):
-        decoder_of(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
+        make_decoder(manifest_of(SoftmaxSettings())).take({"emissions": emissions}, [WINDOW], np.array([3]))
     starts = np.full((1, 3, 3), np.nan)
     with pytest.raises(ModelError, match=r"does not score spans as its model\.json says"):
-        decoder_of(manifest_of(SpanSettings(width=2))).take({"starts": starts, "ends": starts}, [WINDOW], np.array([3]))
+        make_decoder(manifest_of(SpanSettings(width=2))).take(
+            {"starts": starts, "ends": starts}, [WINDOW], np.array([3])
+        )
 
 
 def test_a_network_of_another_width_is_refused() -> None:
     tables = {"starts": np.zeros((1, 3, 3)), "widths": np.zeros((5, 3))}
     with pytest.raises(ModelError, match="scores spans of up to 5 units, not 2"):
-        decoder_of(manifest_of(SpanSettings(width=2))).take(tables, [WINDOW], np.array([3]))
+        make_decoder(manifest_of(SpanSettings(width=2))).take(tables, [WINDOW], np.array([3]))
 
 
 def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
@@ -391,11 +395,11 @@ def test_the_shifted_table_does_not_depend_on_the_batch() -> None:
     widths = chance.normal(size=(6, 3)).astype(np.float32)
     starts, ends = (chance.normal(size=(40, 1, 3)).astype(np.float32) + 1 for _ in range(2))
     window = whole_window(1)
-    together = decoder_of(manifest).take(
+    together = make_decoder(manifest).take(
         {"starts": starts, "ends": ends, "widths": widths}, [window] * 40, np.ones(40, dtype=np.int64)
     )
     for row, found in enumerate(together):
-        alone = decoder_of(manifest).take(
+        alone = make_decoder(manifest).take(
             {"starts": starts[row : row + 1], "ends": ends[row : row + 1], "widths": widths}, [window], np.array([1])
         )[0]
         assert np.array_equal(alone.spans, found.spans)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.runtime.decoding.edges import neutral
+from fascicle.runtime.decoding.edges import neutral_span
 
 # Text with the range in vertical bars, its type, and what the range becomes.
 CASES = [
@@ -86,7 +86,7 @@ CASES = [
 def test_edges_of_names(marked: str, kind: str, expected: str | None) -> None:
     before, inside, after = marked.split("|")
     text = before + inside + after
-    found = neutral(text, (len(before), len(before) + len(inside)), kind=kind)
+    found = neutral_span(text, (len(before), len(before) + len(inside)), kind=kind)
     assert (None if found is None else text[slice(*found)]) == expected
 
 
@@ -104,7 +104,7 @@ def ranges(draw: st.DrawFn) -> tuple[str, tuple[int, int], str]:
 @given(ranges())
 def test_no_edge_is_put_between_two_letters(one: tuple[str, tuple[int, int], str]) -> None:
     text, span, kind = one
-    found = neutral(text, span, kind=kind)
+    found = neutral_span(text, span, kind=kind)
     if found is None:
         return
     assert 0 <= found[0] < found[1] <= len(text)
@@ -115,15 +115,15 @@ def test_no_edge_is_put_between_two_letters(one: tuple[str, tuple[int, int], str
 @given(ranges())
 def test_edges_in_order_stay(one: tuple[str, tuple[int, int], str]) -> None:
     text, span, kind = one
-    found = neutral(text, span, kind=kind)
+    found = neutral_span(text, span, kind=kind)
     if found is not None:
-        assert neutral(text, found, kind=kind) == found
+        assert neutral_span(text, found, kind=kind) == found
 
 
 @given(ranges())
 def test_brackets_are_in_pairs_and_a_letter_is_left(one: tuple[str, tuple[int, int], str]) -> None:
     text, span, kind = one
-    found = neutral(text, span, kind=kind)
+    found = neutral_span(text, span, kind=kind)
     if found is None:
         return
     said = text[slice(*found)]

@@ -14,7 +14,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.core.tags import SCHEMES
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.kinds import Definition, definition_of
+from fascicle.runtime.decoding.kinds import Definition, probability_definition
 from fascicle.runtime.predictor import ModelPredictor, Probed
 from fascicle.settings.heads import (
     AnyHead,
@@ -118,7 +118,7 @@ def test_every_given_mention_has_numbers_and_predictions_stay(
     definition: Definition, head: AnyHead, tokenizer: PieceTokenizer
 ) -> None:
     model, given = predictor(head, tokenizer), documents()
-    assert definition_of(model.manifest) == definition
+    assert probability_definition(model.manifest) == definition
     found = list(model.probe(given))
     assert [one.patch for one in found] == model.predict(given)
     assert [one.document for one in found] == given

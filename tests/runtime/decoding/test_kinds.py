@@ -18,12 +18,12 @@ from fascicle.runtime.decoding.decoders import Tables
 from fascicle.runtime.decoding.kinds import (
     KINDS,
     Definition,
-    Kind,
-    decoder_of,
-    definition_of,
-    kind_of,
-    limits_of,
-    prober_of,
+    HeadKind,
+    find_kind,
+    head_limits,
+    make_decoder,
+    make_prober,
+    probability_definition,
 )
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.folders.manifest import check_open_types
@@ -62,12 +62,12 @@ def test_every_family_has_a_whole_record(family: str) -> None:
     if head.needs.width:
         head = msgspec.structs.replace(head, width=3)
     record, manifest = KINDS[HEADS[family]], manifest_of(head)
-    assert all(getattr(record, field.name) for field in fields(Kind) if field.name != "tags")
-    assert (record.tags is None) == limits_of(head).of_spans
-    assert isinstance(limits_of(head), Limits)
+    assert all(getattr(record, field.name) for field in fields(HeadKind) if field.name != "tags")
+    assert (record.tags is None) == head_limits(head).of_spans
+    assert isinstance(head_limits(head), Limits)
     assert isinstance(head.needs, Needs)
-    assert definition_of(manifest) in get_args(Definition)
-    assert decoder_of(manifest).decide([], []) == []
+    assert probability_definition(manifest) in get_args(Definition)
+    assert make_decoder(manifest).decide([], []) == []
     prober = record.prober(head, manifest.decision, len(TYPES), [])
     assert prober.probabilities([], []) == []
 
@@ -82,11 +82,11 @@ def test_a_class_without_a_record_never_passes_as_the_one_it_inherits_from(head:
     manifest = manifest_of(head, tokenizer)
     read = read_documents([Document(id="d", text="pain")], tokenizer, reading=manifest.reading, level="word")
     for call in (
-        lambda: kind_of(head),
-        lambda: limits_of(head),
-        lambda: definition_of(manifest),
-        lambda: decoder_of(manifest),
-        lambda: prober_of(manifest, read, [()]),
+        lambda: find_kind(head),
+        lambda: head_limits(head),
+        lambda: probability_definition(manifest),
+        lambda: make_decoder(manifest),
+        lambda: make_prober(manifest, read, [()]),
     ):
         with pytest.raises(ModelError, match=head.family):
             call()

@@ -15,7 +15,7 @@ from fascicle.errors import ModelError
 from fascicle.models.heads.contract import Basis
 from fascicle.models.heads.tagger import MultiLabelTagger
 from fascicle.runtime.decoding.decoders import LabelDecoder
-from fascicle.runtime.decoding.tagger import Repair, decode_labels, label_distributions, parted
+from fascicle.runtime.decoding.tagger import Repair, decode_labels, label_distributions, split_spans
 from fascicle.settings.heads import MultiLabelSettings
 
 Spans = set[tuple[int, int, int]]
@@ -122,7 +122,7 @@ def test_the_numbers_of_given_spans_are_means_over_their_units() -> None:
 def test_spans_are_cut_at_broken_units(broken: list[bool], ranges: set[tuple[int, int]]) -> None:
     rows = [(a, b, 3) for a, b in sorted(ranges) if a < b]
     scores = np.arange(len(rows), dtype=np.float64)
-    found, kept = parted(np.array(rows, dtype=np.int64).reshape(-1, 3), scores, np.array(broken))
+    found, kept = split_spans(np.array(rows, dtype=np.int64).reshape(-1, 3), scores, np.array(broken))
     expected = []
     for number, (start, end, kind) in enumerate(rows):
         for unit in range(start, end):

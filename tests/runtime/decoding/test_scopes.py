@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document, Section
-from fascicle.runtime.decoding.deciding import ABSTRACT, scopes
+from fascicle.runtime.decoding.deciding import ABSTRACT, name_scopes
 
 SENTENCE = "Mutations of BRCA1 were found in nine of the families that were studied. "
 
 
 def texts(document: Document) -> list[str]:
-    return [document.text[slice(*one)].strip() for one in scopes(document)]
+    return [document.text[slice(*one)].strip() for one in name_scopes(document)]
 
 
 def test_an_abstract_is_one_stretch_with_its_title() -> None:
     title, abstract = "A title", SENTENCE * 10
     sections = (Section(0, 7, "title"), Section(8, 8 + len(abstract), "abstract"))
     document = Document(id="1", text=f"{title} {abstract}", sections=sections)
-    assert scopes(document) == ((0, len(document.text)),)
-    assert scopes(Document(id="1", text=document.text)) == ((0, len(document.text)),)
+    assert name_scopes(document) == ((0, len(document.text)),)
+    assert name_scopes(Document(id="1", text=document.text)) == ((0, len(document.text)),)
 
 
 def test_abstracts_of_one_text_file_are_apart() -> None:
@@ -36,7 +36,7 @@ def test_sections_of_an_article_are_apart_but_for_title_and_abstract() -> None:
     for name, part in parts:
         sections.append(Section(len(text), len(text) + len(part), name))
         text += part + "\n\n"
-    found = scopes(Document(id="1", text=text, sections=tuple(sections)))
+    found = name_scopes(Document(id="1", text=text, sections=tuple(sections)))
     assert [text[slice(*one)].strip() for one in found] == [
         f"A title\n\n{parts[1][1].strip()}",
         *(part.strip() for _, part in parts[2:]),
@@ -46,6 +46,6 @@ def test_sections_of_an_article_are_apart_but_for_title_and_abstract() -> None:
 @given(st.text(alphabet="ab \n", max_size=60), st.integers(0, 3))
 def test_stretches_hold_all_of_a_text_in_order(text: str, times: int) -> None:
     long = text * (times * ABSTRACT // max(1, len(text)) + 1)
-    found = scopes(Document(id="1", text=long))
+    found = name_scopes(Document(id="1", text=long))
     assert "".join(long[slice(*one)] for one in found) == long
     assert all(before[1] == after[0] for before, after in pairwise(found))

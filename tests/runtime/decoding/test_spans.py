@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.wide import wide_logits
 
-from fascicle.runtime.decoding.spans import SpanScores, candidates
+from fascicle.runtime.decoding.spans import SpanScores, candidate_spans
 
 NAMES = ("starts", "ends", "widths", "spans")
 MIXTURES = [
@@ -83,10 +83,10 @@ def test_candidates_are_the_cells_whose_best_class_is_a_type(
     counts = chance.integers(0, sizes[1] + 1, sizes[0]).tolist()
     longest = sizes[2]
     expected = naive(wide_logits(made, longest=longest), counts)
-    found = candidates(made, counts, longest=longest)
+    found = candidate_spans(made, counts, longest=longest)
     assert_same(found, expected)
     for slice_size in (1, int(chance.integers(1, 200))):
-        sliced = candidates(made, counts, longest=longest, slice_size=slice_size)
+        sliced = candidate_spans(made, counts, longest=longest, slice_size=slice_size)
         assert rows_of(sliced) == rows_of(found)
     junk = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).max])
     for row, count in enumerate(counts):
@@ -94,7 +94,7 @@ def test_candidates_are_the_cells_whose_best_class_is_a_type(
             made[name][row, count:] = chance.choice(junk)
         for first in range(count if "spans" in made else 0):
             made["spans"][row, first, count - first :] = chance.choice(junk)
-    assert rows_of(candidates(made, counts, longest=longest)) == rows_of(found)
+    assert rows_of(candidate_spans(made, counts, longest=longest)) == rows_of(found)
 
 
 @given(seed=st.integers(0, 10_000), names=st.sampled_from(MIXTURES), classes=st.integers(2, 3))
@@ -105,12 +105,12 @@ def test_nothing_is_lost_to_rounding(seed: int, names: tuple[str, ...], classes:
     for name in names:
         made[name] = chance.choice([-(2.0**24), 0, 1, 2, 3, 2.0**24], size=made[name].shape).astype(np.float32)
     counts = [9, int(chance.integers(0, 10))]
-    assert_same(candidates(made, counts, longest=5), naive(wide_logits(made, longest=5), counts))
+    assert_same(candidate_spans(made, counts, longest=5), naive(wide_logits(made, longest=5), counts))
 
 
 def test_scores_are_safe_for_huge_and_forbidden_logits() -> None:
     starts = np.array([[[-1e30, 1e30], [-np.inf, 5], [-np.inf, -np.inf], [1e30, 1e30]]], dtype=np.float32)
-    found = candidates({"starts": starts}, [4], longest=1)
+    found = candidate_spans({"starts": starts}, [4], longest=1)
     assert found.spans.tolist() == [[0, 1, 0], [1, 2, 0]]
     assert found.scores.tolist() == [1.0, 1.0]
 
@@ -118,15 +118,15 @@ def test_scores_are_safe_for_huge_and_forbidden_logits() -> None:
 def test_half_precision_tables_are_added_in_single() -> None:
     halves = {name: table.astype(np.float16) for name, table in tables(3, NAMES, (2, 5, 3, 3)).items()}
     singles = {name: table.astype(np.float32) for name, table in halves.items()}
-    assert rows_of(candidates(halves, [5, 4], longest=3)) == rows_of(candidates(singles, [5, 4], longest=3))
+    assert rows_of(candidate_spans(halves, [5, 4], longest=3)) == rows_of(candidate_spans(singles, [5, 4], longest=3))
 
 
 def test_the_tables_say_how_long_spans_are_and_else_the_caller() -> None:
     both = {name: np.zeros(shape, dtype=np.float32) for name, shape in {"starts": (1, 4, 2), "widths": (2, 2)}.items()}
     both["starts"][..., 1] = 1
-    assert len(candidates(both, [4], longest=4).rows) == 4 + 3
-    assert len(candidates({"starts": both["starts"]}, [4], longest=4).rows) == 4 + 3 + 2 + 1
-    assert len(candidates({"starts": both["starts"]}, [4], longest=9).rows) == 4 + 3 + 2 + 1
+    assert len(candidate_spans(both, [4], longest=4).rows) == 4 + 3
+    assert len(candidate_spans({"starts": both["starts"]}, [4], longest=4).rows) == 4 + 3 + 2 + 1
+    assert len(candidate_spans({"starts": both["starts"]}, [4], longest=9).rows) == 4 + 3 + 2 + 1
 
 
 @pytest.mark.parametrize("names", [("starts", "ends", "widths"), NAMES], ids="+".join)
@@ -135,7 +135,7 @@ def test_a_long_sentence_needs_no_band_in_memory(names: tuple[str, ...]) -> None
     made = tables(5, names, (1, units, longest, classes))
     made["starts"][..., 0] += 20
     tracemalloc.start()
-    found = candidates(made, [units], longest=longest, slice_size=1 << 16)
+    found = candidate_spans(made, [units], longest=longest, slice_size=1 << 16)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < units * longest * classes * 4 / 2
@@ -149,10 +149,10 @@ def test_broken_scores_come_to_light() -> None:
                 made = tables(2, NAMES, (2, 3, 2, 3))
                 made[name][..., kind] = value
                 if value == np.inf and kind == 0:  # None has won, for certain
-                    assert not len(candidates(made, [3, 3], longest=2).rows)
+                    assert not len(candidate_spans(made, [3, 3], longest=2).rows)
                     continue
                 with pytest.raises(ValueError, match="NaN or plus infinity"):
-                    candidates(made, [3, 3], longest=2)
+                    candidate_spans(made, [3, 3], longest=2)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_broken_scores_come_to_light() -> None:
 def test_tables_that_do_not_agree_are_refused(shapes: dict[str, tuple[int, ...]]) -> None:
     made = {name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()}
     with pytest.raises(ValueError, match=r"table") as error:
-        candidates(made, [1, 1], longest=3)
+        candidate_spans(made, [1, 1], longest=3)
     assert all(name in str(error.value) for name in shapes)
     with pytest.raises(ValueError, match="longest 0"):
-        candidates({"starts": np.zeros((1, 1, 2), dtype=np.float32)}, [1], longest=0)
+        candidate_spans({"starts": np.zeros((1, 1, 2), dtype=np.float32)}, [1], longest=0)
 
 
 @pytest.mark.parametrize("counts", [[3], [3, 3, 3], [3, 5], [-1, 3], [[3, 3]]], ids=str)
 def test_counts_that_do_not_fit_are_refused(counts: list[int]) -> None:
     with pytest.raises(ValueError, match=r"counts must be \[2\], each from 0 to 4"):
-        candidates({"starts": np.zeros((2, 4, 2), dtype=np.float32)}, counts, longest=2)
+        candidate_spans({"starts": np.zeros((2, 4, 2), dtype=np.float32)}, counts, longest=2)

@@ -16,10 +16,10 @@ from fascicle.serving.curation.decisions import (
     Edit,
     Step,
     active,
+    apply_steps,
     check,
-    decided,
-    doubt,
     gold_document,
+    mention_uncertainty,
 )
 
 TEXT = "Aspirin helps against headache 😀 and pain."
@@ -47,11 +47,11 @@ def edit(number: int, *edits: Edit, **rest: Any) -> Step:
 
 
 def verdicts(*steps: Step) -> list[str]:
-    return [one.verdict for one in decided(DOCUMENT, steps).items]
+    return [one.verdict for one in apply_steps(DOCUMENT, steps).items]
 
 
 def test_nothing_is_gold_before_a_curator_says_so() -> None:
-    found = decided(DOCUMENT, ())
+    found = apply_steps(DOCUMENT, ())
     assert found.gold == ()
     assert found.undecided == DOCUMENT.mentions
 
@@ -64,7 +64,7 @@ def test_mentions_are_accepted_changed_rejected_and_added() -> None:
         edit(3, Edit(item=item(third), after=None)),
         edit(4, Edit(item="added-1", after=After(spans=((8, 13),), type="Verb"))),
     ]
-    found = decided(DOCUMENT, steps)
+    found = apply_steps(DOCUMENT, steps)
     assert [one.verdict for one in found.items] == ["accepted", "", "changed", "rejected", "added"]
     assert {(one.type, one.spans, one.source) for one in found.gold} == {
         ("Chemical", ((0, 7),), GOLD),
@@ -76,7 +76,7 @@ def test_mentions_are_accepted_changed_rejected_and_added() -> None:
 
 def test_layers_that_agree_give_one_gold_mention() -> None:
     step = edit(1, *(Edit(item=item(one), after=after(MENTIONS[0])) for one in MENTIONS[:2]))
-    assert len(decided(DOCUMENT, [step]).gold) == 1
+    assert len(apply_steps(DOCUMENT, [step]).gold) == 1
 
 
 def test_another_concept_or_none_is_a_change() -> None:
@@ -96,12 +96,12 @@ def test_a_mention_that_was_added_is_removed_without_a_trace() -> None:
         edit(1, Edit(item="added-1", after=After(spans=((8, 13),), type="Verb"))),
         edit(2, Edit(item="added-1", after=None)),
     ]
-    assert len(decided(DOCUMENT, steps).items) == len(MENTIONS)
+    assert len(apply_steps(DOCUMENT, steps).items) == len(MENTIONS)
 
 
 def test_a_document_is_finished_until_it_is_opened_again() -> None:
-    assert decided(DOCUMENT, [edit(1, finished=True)]).finished
-    assert not decided(DOCUMENT, [edit(1, finished=True), edit(2, finished=False)]).finished
+    assert apply_steps(DOCUMENT, [edit(1, finished=True)]).finished
+    assert not apply_steps(DOCUMENT, [edit(1, finished=True), edit(2, finished=False)]).finished
 
 
 def slow_active(steps: list[Step]) -> list[int]:
@@ -134,7 +134,7 @@ def test_undoing_every_step_gives_the_document_back(drawn: list[tuple[int, str]]
         for number, (which, how) in enumerate(drawn, start=1)
     ]
     undone = [edit(len(steps) + back, undoes=number) for back, number in enumerate(range(len(steps), 0, -1), start=1)]
-    assert decided(DOCUMENT, [*steps, *undone]).items == decided(DOCUMENT, ()).items
+    assert apply_steps(DOCUMENT, [*steps, *undone]).items == apply_steps(DOCUMENT, ()).items
 
 
 @pytest.mark.parametrize(
@@ -156,23 +156,23 @@ def test_steps_that_say_nothing_are_refused(step: Step, word: str) -> None:
 
 
 def test_gold_stands_alone_or_beside_the_models() -> None:
-    found = decided(DOCUMENT, [edit(1, Edit(item=item(MENTIONS[0]), after=after(MENTIONS[0])))])
+    found = apply_steps(DOCUMENT, [edit(1, Edit(item=item(MENTIONS[0]), after=after(MENTIONS[0])))])
     assert {one.source for one in gold_document(found).mentions} == {GOLD}
     assert {one.source for one in gold_document(found, beside=True).mentions} == {GOLD, "model", "names"}
     assert gold_document(found).meta["curated by"] == "Ada"
 
 
 def test_a_mention_is_least_sure_at_one_half() -> None:
-    assert doubt(MENTIONS[2]) == 1.0
-    assert doubt(Mention(((0, 1),), "X", 1.0)) == doubt(Mention(((0, 1),), "X")) == 0.0
-    assert math.isclose(doubt(MENTIONS[3]), -0.7 * math.log2(0.7) - 0.3 * math.log2(0.3))
-    assert doubt(Mention(((0, 1),), "X", 1.0, links=(Link(id="a", score=0.5),))) == 1.0
+    assert mention_uncertainty(MENTIONS[2]) == 1.0
+    assert mention_uncertainty(Mention(((0, 1),), "X", 1.0)) == mention_uncertainty(Mention(((0, 1),), "X")) == 0.0
+    assert math.isclose(mention_uncertainty(MENTIONS[3]), -0.7 * math.log2(0.7) - 0.3 * math.log2(0.3))
+    assert mention_uncertainty(Mention(((0, 1),), "X", 1.0, links=(Link(id="a", score=0.5),))) == 1.0
 
 
 def test_the_document_with_most_doubt_for_its_length_comes_first() -> None:
     sure = Document(id="sure", text=TEXT, mentions=(Mention(((0, 7),), "Chemical", 0.99, "model"),))
     long = Document(id="long", text=TEXT * 20, mentions=MENTIONS)
-    asked = [decided(one, ()) for one in (sure, long, DOCUMENT)]
+    asked = [apply_steps(one, ()) for one in (sure, long, DOCUMENT)]
     assert max(asked, key=lambda one: one.uncertainty).document.id == "a"
-    finished = decided(DOCUMENT, [edit(1, finished=True)])
+    finished = apply_steps(DOCUMENT, [edit(1, finished=True)])
     assert finished.uncertainty == 0.0

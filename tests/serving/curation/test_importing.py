@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.serving.curation.decisions import check_type, decided
-from fascicle.serving.curation.exchange import take
+from fascicle.serving.curation.decisions import apply_steps, check_type
+from fascicle.serving.curation.exchange import import_gold
 from fascicle.serving.curation.store import Store
 from fascicle.settings.serving import Project
 
@@ -31,8 +31,8 @@ def mention(start: int, end: int, kind: str = "Disease", source: str = "model") 
 def test_gold_accepts_rejects_and_adds(store: Store) -> None:
     said = (mention(0, 7), mention(22, 30))
     gold = (mention(22, 30, source=GOLD), mention(35, 39, source=GOLD))
-    told = take(store, [Document(id="a", text=TEXT, mentions=(*said, *gold))], "Ada")
-    found = decided(*store.document("a"))
+    told = import_gold(store, [Document(id="a", text=TEXT, mentions=(*said, *gold))], "Ada")
+    found = apply_steps(*store.document("a"))
     assert [one.verdict for one in found.items] == ["rejected", "accepted", "added"]
     assert told.decisions == 3
 
@@ -46,7 +46,7 @@ def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind
             check_type(kind)
         return
     with pytest.raises(ValueError, match="the type"):
-        take(store, [good, bad], "Ada")
+        import_gold(store, [good, bad], "Ada")
     assert store.count() == 0
 
 
@@ -54,13 +54,13 @@ def test_a_type_that_no_file_of_gold_could_hold_takes_nothing(store: Store, kind
 def test_an_id_that_no_page_could_ask_for_takes_nothing(store: Store, name: str) -> None:
     documents = [Document(id=one, text=TEXT, mentions=(mention(0, 7, source=GOLD),)) for one in ("good", name)]
     with pytest.raises(ValueError, match="an id of"):
-        take(store, documents, "Ada")
+        import_gold(store, documents, "Ada")
     assert store.count() == 0
 
 
 def test_a_file_without_gold_decides_nothing(store: Store) -> None:
-    assert take(store, [Document(id="a", text=TEXT, mentions=(mention(0, 7),))], "Ada").decisions == 0
-    assert decided(*store.document("a")).undecided
+    assert import_gold(store, [Document(id="a", text=TEXT, mentions=(mention(0, 7),))], "Ada").decisions == 0
+    assert apply_steps(*store.document("a")).undecided
 
 
 spans = st.sampled_from([(0, 7), (8, 13), (14, 21), (22, 30), (35, 39)])
@@ -75,9 +75,9 @@ def test_what_is_taken_is_the_gold_of_the_file(model: set, first: set, second: s
         mentions = [mention(*span, kind) for span, kind in model]
         mentions += [mention(*span, kind, GOLD) for span, kind in gold]
         given_document = Document(id="a", text=TEXT, mentions=tuple(mentions))
-        take(store, [given_document], "Ada")
-        assert take(store, [given_document], "Ada").decisions == 0, "a second time changes nothing"
-    found = {(one.spans[0], one.type) for one in decided(*store.document("a")).gold}
+        import_gold(store, [given_document], "Ada")
+        assert import_gold(store, [given_document], "Ada").decisions == 0, "a second time changes nothing"
+    found = {(one.spans[0], one.type) for one in apply_steps(*store.document("a")).gold}
     added = first - model  # what an earlier file added stays
     wanted = second | added if second else first
     assert found == wanted
@@ -87,5 +87,5 @@ def test_what_is_taken_is_the_gold_of_the_file(model: set, first: set, second: s
 def test_gold_that_was_imported_before_there_was_a_project_is_taken_again_as_reviewed(store: Store) -> None:
     given = [Document(id="a", text=TEXT, mentions=(mention(0, 7, source=GOLD),))]
     project = Project(curators=("Ada",))
-    assert [take(store, given, "Rita").decisions, take(store, given, "Rita", project).decisions] == [1, 1]
-    assert take(store, given, "Rita", project).decisions == 0
+    assert [import_gold(store, given, "Rita").decisions, import_gold(store, given, "Rita", project).decisions] == [1, 1]
+    assert import_gold(store, given, "Rita", project).decisions == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from fascicle.core.document import Document, Link, Mention
-from fascicle.serving.curation.decisions import After, Decided, Edit, Step, decided
+from fascicle.serving.curation.decisions import After, Decided, Edit, Step, apply_steps
 from fascicle.serving.curation.exchange import rules_table
 from fascicle.terms.curation import Curation, NameRow, Rule, read_rules
 
@@ -35,7 +35,7 @@ def said(*afters: After | None) -> Decided:
         Edit(item=msgspec.json.encode(one.key).decode(), after=after)
         for one, after in zip(mentions, afters, strict=False)
     )
-    return decided(document, [Step(number=1, who="Ada\tB", at="now", edits=edits)])
+    return apply_steps(document, [Step(number=1, who="Ada\tB", at="now", edits=edits)])
 
 
 def rules(found: Sequence[Decided], folder: Path) -> list[Rule]:
@@ -75,7 +75,7 @@ def test_two_concepts_of_one_surface_are_left_to_a_person(tmp_path: Path) -> Non
         Edit(item=msgspec.json.encode(one.key).decode(), after=after)
         for one, after in zip(document.mentions, (first, third), strict=True)
     )
-    made = rules([decided(document, [Step(number=1, who="Ada", at="now", edits=edits)])], tmp_path)
+    made = rules([apply_steps(document, [Step(number=1, who="Ada", at="now", edits=edits)])], tmp_path)
     assert {rule.action for rule in made} == {"ner_off"}
 
 

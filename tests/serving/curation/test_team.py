@@ -17,7 +17,7 @@ from fascicle.formats.files import read
 from fascicle.serving.app import service_of
 from fascicle.serving.curation import rows
 from fascicle.serving.server import PipelineOpener
-from fascicle.settings.serving import NamedToken, Project, Role, ServeSettings, hash_of
+from fascicle.settings.serving import NamedToken, Project, Role, ServeSettings, hash_token
 from fascicle.verbs.agreement import agree_all
 
 pytestmark = pytest.mark.loopback
@@ -78,7 +78,7 @@ SECRET = {"item": "added-1", "after": {"spans": [[35, 39]], "type": "Secret"}}
 
 @pytest.fixture(scope="module")
 def serve(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Project], Team]]:
-    tokens = tuple(NamedToken(name=name, role=role, hash=hash_of(f"{name:x>32}")) for name, role in ROLES.items())
+    tokens = tuple(NamedToken(name=name, role=role, hash=hash_token(f"{name:x>32}")) for name, role in ROLES.items())
     open_ones = []
 
     def begin(project: Project) -> Team:
@@ -289,12 +289,12 @@ def test_rows_of_a_project_are_in_the_chain(team: Team) -> None:
     store = team.service.service.curation
     assert store is not None
     connection = store._connection
-    assert list(rows.damages(connection)) == []
+    assert list(rows.find_damages(connection)) == []
     place = connection.execute("SELECT place FROM documents WHERE id = 'chained'").fetchone()[0]
     connection.execute("DROP TRIGGER steps_stay")
     change = "UPDATE steps SET content = CAST(replace(content, 'note', 'nota') AS BLOB) WHERE document = ?"
     connection.execute(change, (place,))
-    assert [one for one in rows.damages(connection) if "chained" in one]
+    assert [one for one in rows.find_damages(connection) if "chained" in one]
 
 
 def test_a_project_needs_named_tokens_and_a_file() -> None:

@@ -16,7 +16,7 @@ import pytest
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.serving.curation.decisions import After, Edit, decided, gold_document
+from fascicle.serving.curation.decisions import After, Edit, apply_steps, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import GivenStep, Kept, Store
 from fascicle.serving.curation.upkeep import backup, export, repair, verify
@@ -56,7 +56,7 @@ def after(mention: Mention) -> After:
 
 
 def exported(store: Store) -> dict[str, bytes]:
-    return {kept.document.id: codec.encode(gold_document(decided(*kept))) for kept in store.documents()}
+    return {kept.document.id: codec.encode(gold_document(apply_steps(*kept))) for kept in store.documents()}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.serving.curation.decisions import After, Edit, Step, check, decided, gold_document
+from fascicle.serving.curation.decisions import After, Edit, Step, apply_steps, check, gold_document
 from fascicle.serving.curation.exchange import rules_table
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.curation.versions import REVIEWED, Versions
@@ -188,9 +188,9 @@ def test_a_reviewer_changes_a_decision_about_a_mention_that_its_curator_took_bac
     reviewed = Step(number=3, who="Rita", at="2026-01-01", version=REVIEWED, edits=(edit(0, "", reviewed=True),))
     again = Step(number=4, who="Rita", at="2026-01-01", version=REVIEWED, edits=(edit(0, None, reviewed=True),))
     document, steps = Versions(Kept(MODEL, (reviewed,)), PROJECT).shown(REVIEWED)
-    assert [one.spans for one in decided(document, steps).gold] == [SPANS[0]]
+    assert [one.spans for one in apply_steps(document, steps).gold] == [SPANS[0]]
     check(document, steps, again)
-    assert not decided(document, (*steps, again)).gold
+    assert not apply_steps(document, (*steps, again)).gold
 
 
 def test_rules_and_tasks_are_about_what_models_found() -> None:

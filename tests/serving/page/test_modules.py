@@ -11,7 +11,7 @@ import pytest
 from tests.serving.page.browsing import Opened
 
 from fascicle.core.document import Document, Mention
-from fascicle.serving.curation.decisions import After, Edit, Remark, Step, decided
+from fascicle.serving.curation.decisions import After, Edit, Remark, Step, apply_steps
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 ALPHABET = "ab \nZ0é" + "e\u0301" + "😀" + "𝔘" + "\u200d" + "👩" + "中" + "\u202e" + "\r"
@@ -151,7 +151,7 @@ def test_the_page_and_the_service_follow_the_same_rules(opened: Opened) -> None:
         [msgspec.to_builtins(document), msgspec.to_builtins(given)],
     )
     for steps, (items, finished, remarked) in zip(given, found, strict=True):
-        wanted = decided(document, steps)
+        wanted = apply_steps(document, steps)
         flags, notes = [one.flagged for one in wanted.remarks], [one.note for one in wanted.remarks if one.note]
         assert remarked == [any(flags), len(notes), wanted.skipped]
         told = [

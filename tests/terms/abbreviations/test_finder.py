@@ -13,7 +13,7 @@ from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Section
 from fascicle.core.patches import apply
 from fascicle.terms.abbreviations.finder import AbbreviationFinder, find_abbreviations
-from fascicle.terms.abbreviations.forms import can_be_short, foldable
+from fascicle.terms.abbreviations.forms import can_be_short, fold_letters
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
@@ -132,8 +132,8 @@ def test_what_is_found_in_any_text(text: str, cut: int) -> None:
         assert can_be_short(form)
         assert len(form) < len(words)
         assert words == words.strip()
-        letters = Counter(one for one in foldable(form) if one.isalpha())
-        assert letters <= Counter(foldable(words))
+        letters = Counter(one for one in fold_letters(form) if one.isalpha())
+        assert letters <= Counter(fold_letters(words))
     cut = min(cut, len(text))
     sections = (Section(0, cut), Section(cut, len(text)))
     apart = find_abbreviations(Document(id="1", text=text, sections=sections))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.abbreviations.forms import by_initials, by_letters, can_be_short, foldable, long_form
+from fascicle.terms.abbreviations.forms import by_initials, by_letters, can_be_short, fold_letters, long_form
 
 LETTERS = st.lists(st.sampled_from("abo2"), min_size=1, max_size=4)
 WORDS = st.text(alphabet="abo2 -,", max_size=16)
@@ -57,9 +57,9 @@ def test_by_initials_leaves_out_function_words_alone(letters: list[str], words: 
 
 @given(st.text(max_size=20))
 def test_what_is_folded_is_as_long_and_folding_again_changes_nothing(text: str) -> None:
-    folded = foldable(text)
+    folded = fold_letters(text)
     assert len(folded) == len(text)
-    assert foldable(folded) == folded
+    assert fold_letters(folded) == folded
     plain = all(unicodedata.name(one, "").startswith("LATIN SMALL") or one.isascii() for one in text)
     assert not plain or folded == "".join(one.lower() for one in text)
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_short(form: str) -> None:
     ],
 )
 def test_long_forms(short: str, words: str, long: str) -> None:
-    at = long_form(foldable(short), foldable(words))
+    at = long_form(fold_letters(short), fold_letters(words))
     assert at is not None
     assert words[at:] == long
 
@@ -125,4 +125,4 @@ def test_long_forms(short: str, words: str, long: str) -> None:
     ],
 )
 def test_no_long_forms(short: str, words: str) -> None:
-    assert long_form(foldable(short), foldable(words)) is None
+    assert long_form(fold_letters(short), fold_letters(words)) is None

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention, Patch, canonical
+from fascicle.core.document import Document, Mention, Patch, in_order
 from fascicle.core.mention import Span
 from fascicle.settings.decision import AbbreviationRules
 from fascicle.terms.abbreviations.finder import find_abbreviations
-from fascicle.terms.abbreviations.resolving import candidates, fit_rules, resolved
+from fascicle.terms.abbreviations.resolving import all_rule_sets, apply_rules, fit_rules
 
 Flat = dict[Span, tuple[str, float]]
 ALL = [
@@ -107,7 +107,7 @@ def test_mentions_are_those_of_the_slow_rules(
     document, mentions = case
     pairs = list(find_abbreviations(document))
     expected = slow(document.text, pairs, {m.spans[0]: (m.type, m.score or 0.0) for m in mentions}, rules)
-    patch = resolved(document, Patch(add=mentions), rules)
+    patch = apply_rules(document, Patch(add=mentions), rules)
     assert {m.spans[0]: (m.type, m.score) for m in patch.add} == expected
     assert all(m.source == "m" for m in patch.add)
     changes = [event for event in patch.events if event.step == "abbreviations"]
@@ -117,7 +117,7 @@ def test_mentions_are_those_of_the_slow_rules(
     if not rules.drop and not rules.one_type:
         assert {m.spans for m in mentions} <= {m.spans for m in patch.add}  # adding removes nothing
     known = msgspec.structs.replace(document, abbreviations=tuple(pairs))
-    assert resolved(known, Patch(add=mentions), rules) == patch
+    assert apply_rules(known, Patch(add=mentions), rules) == patch
 
 
 def said(text: str, rules: AbbreviationRules, *mentions: tuple[str, str]) -> list[tuple[str, str]]:
@@ -125,7 +125,7 @@ def said(text: str, rules: AbbreviationRules, *mentions: tuple[str, str]) -> lis
     place = ((text.index(words), words, kind) for words, kind in mentions)
     given_ = tuple(Mention(((at, at + len(words)),), kind, score=0.5, source="m") for at, words, kind in place)
     document = Document(id="1", text=text)
-    return [(m.type, m.text_in(text)) for m in resolved(document, Patch(add=given_), rules).add]
+    return [(m.type, m.text_in(text)) for m in apply_rules(document, Patch(add=given_), rules).add]
 
 
 SPREAD = AbbreviationRules(spread="exact")
@@ -162,7 +162,7 @@ def test_a_mention_with_one_of_several_types_of_the_long_form_stays() -> None:
 def test_discontinuous_mentions_stay() -> None:
     text = "Bone ash (BA), BA"
     apart = Mention(((0, 4), (15, 17)), "D", source="m")
-    patch = resolved(Document(id="1", text=text), Patch(add=(apart,)), AbbreviationRules(spread="end", drop=True))
+    patch = apply_rules(Document(id="1", text=text), Patch(add=(apart,)), AbbreviationRules(spread="end", drop=True))
     assert patch.add == (apart,)
 
 
@@ -173,10 +173,10 @@ def test_types_kept_apart_change_no_other_mention(
     document, mentions = case
     own = tuple(msgspec.structs.replace(m, type=f"{m.type}.own") for m in mentions[::2])
     apart = ("C.own", "D.own")
-    patch = resolved(document, Patch(add=canonical([*mentions, *own])), rules, apart=apart)
+    patch = apply_rules(document, Patch(add=in_order([*mentions, *own])), rules, apart=apart)
     alone = {kind: tuple(m for m in own if m.type == kind) for kind in apart}
-    expected = [resolved(document, Patch(add=one), rules) for one in (mentions, *alone.values())]
-    assert patch.add == canonical([m for one in expected for m in one.add])
+    expected = [apply_rules(document, Patch(add=one), rules) for one in (mentions, *alone.values())]
+    assert patch.add == in_order([m for one in expected for m in one.add])
     assert Counter(patch.events) == Counter(event for one in expected for event in one.events)
 
 
@@ -194,7 +194,7 @@ def test_the_best_rules_are_chosen_and_none_may_be(merit: str) -> None:
     fitted = fit_rules([document], found, merit=f1, chosen_on="hash")  # type: ignore[arg-type]
     assert fitted.rules.chosen_on == "hash"
     assert fitted.definitions == 2
-    assert len(fitted.tried) == len(list(candidates())) == 12
+    assert len(fitted.tried) == len(list(all_rule_sets())) == 12
     assert fitted.after == max(one for _, one in fitted.tried) >= fitted.before
     assert fitted.rules.change == (merit == "all")
     if merit == "all":
@@ -206,7 +206,7 @@ def test_short_forms_have_the_best_score_of_their_long_form() -> None:
     text = "Human stem cells (HSCs) are rare. We grew human stem cells. HSCs died."
     long, again = (0, 16), (text.index("human"), text.index("human") + 16)
     given = tuple(Mention((span,), "CellType", score=score, source="m") for span, score in ((long, 0.6), (again, 0.8)))
-    found = resolved(Document(id="1", text=text), Patch(add=given), AbbreviationRules(spread="end"))
+    found = apply_rules(Document(id="1", text=text), Patch(add=given), AbbreviationRules(spread="end"))
     assert [(text[m.start : m.end], m.score) for m in found.add] == [
         ("Human stem cells", 0.6),
         ("HSCs", 0.8),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fascicle.terms.keys.characters import CasePolicy, cased, fits, inflected
+from fascicle.terms.keys.characters import CasePolicy, case_fits, cased_letters, is_inflected
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from fascicle.terms.keys.characters import CasePolicy, cased, fits, inflected
     ],
 )
 def test_which_policies_a_case_fits(found: str, surface: str, policies: str) -> None:
-    assert " ".join(one.name for one in CasePolicy if fits(found, surface, one)) == policies
+    assert " ".join(one.name for one in CasePolicy if case_fits(found, surface, one)) == policies
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_which_policies_a_case_fits(found: str, surface: str, policies: str) -> 
     ],
 )
 def test_symbols_have_no_other_forms(found: str, surface: str, other: bool) -> None:
-    assert inflected(found, surface) is other
+    assert is_inflected(found, surface) is other
 
 
 def test_case_of_folded_letters() -> None:
-    assert cased("Sjo\u0308Gren-Ø ﬁΔ9") == "SjoGrenOfidelta9"
+    assert cased_letters("Sjo\u0308Gren-Ø ﬁΔ9") == "SjoGrenOfidelta9"

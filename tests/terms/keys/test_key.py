@@ -12,7 +12,7 @@ from tests.terms.keys.strategies import texts
 
 from fascicle.errors import UsageError
 from fascicle.terms.keys.key import Level, key
-from fascicle.terms.keys.tokens import tokens
+from fascicle.terms.keys.tokens import tokenise
 
 FOLDING: tuple[Level, ...] = (1, 2, 3)
 PAIRS = [line.split("\t") for line in (Path(__file__).parent / "pairs.tsv").read_text(encoding="utf-8").splitlines()]
@@ -69,8 +69,8 @@ def test_a_level_keeps_what_the_one_before_brings_together(surface: str) -> None
 
 @given(texts)
 def test_the_second_key_is_made_of_the_tokens(surface: str) -> None:
-    assert key(surface, 2) == " ".join(token.text for token in tokens(surface))
-    assert all(token.text and " " not in token.text for token in tokens(surface))
+    assert key(surface, 2) == " ".join(token.text for token in tokenise(surface))
+    assert all(token.text and " " not in token.text for token in tokenise(surface))
 
 
 @given(texts)

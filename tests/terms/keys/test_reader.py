@@ -9,7 +9,7 @@ from tests.terms.keys.strategies import texts
 
 from fascicle.terms.keys.forms import BREAK, token_hash
 from fascicle.terms.keys.key import TokenArrays, TokenReader
-from fascicle.terms.keys.tokens import Token, tokens
+from fascicle.terms.keys.tokens import Token, tokenise
 
 
 def as_tokens(found: TokenArrays) -> list[Token]:
@@ -28,7 +28,7 @@ def expected(several: list[str]) -> list[Token]:
     for text in several:
         if offset:
             result.append(Token(offset - 1, offset, BREAK, opens=True, closes=True))
-        result += [token._replace(start=token.start + offset, end=token.end + offset) for token in tokens(text)]
+        result += [token._replace(start=token.start + offset, end=token.end + offset) for token in tokenise(text)]
         offset += len(text) + 1
     return result
 
@@ -71,11 +71,11 @@ def test_a_result_stays_when_the_reader_forgets() -> None:
     before = as_tokens(first)
     reader.read(["five six seven eight nine"])
     reader.read(["ten eleven"])
-    assert as_tokens(first) == before == tokens("one two three four")
+    assert as_tokens(first) == before == tokenise("one two three four")
 
 
 def test_many_words_and_one_long_one() -> None:
     words = [f"w{chr(97 + a)}{chr(97 + b)}{chr(97 + c)}" for a in range(26) for b in range(26) for c in range(12)]
     text = " ".join(words) + " " + "acgt" * 5000
-    assert as_tokens(TokenReader(chunk=1000).read([text])) == tokens(text)
+    assert as_tokens(TokenReader(chunk=1000).read([text])) == tokenise(text)
     assert np.diff(TokenReader().read([text, text]).starts).min() > 0

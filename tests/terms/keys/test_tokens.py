@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from tests.terms.keys.strategies import texts
 
-from fascicle.terms.keys.characters import extends, fold
+from fascicle.terms.keys.characters import extends_previous, fold
 from fascicle.terms.keys.key import key
-from fascicle.terms.keys.tokens import Token, tokens
+from fascicle.terms.keys.tokens import Token, tokenise
 
 
 @given(texts)
@@ -32,7 +32,7 @@ def test_what_no_character_comes_from_does_not_count(text: str) -> None:
 
 @given(texts)
 def test_tokens_are_in_order_and_say_what_they_cover(text: str) -> None:
-    found = tokens(text)
+    found = tokenise(text)
     assert [token.start for token in found] == sorted(token.start for token in found)
     for token in found:
         assert 0 <= token.start < token.end <= len(text)
@@ -41,15 +41,15 @@ def test_tokens_are_in_order_and_say_what_they_cover(text: str) -> None:
 
 @given(texts, texts)
 def test_offsets_do_not_depend_on_what_stands_before(before: str, text: str) -> None:
-    assume(not (text and extends(text[0])))  # it would belong to the blank
+    assume(not (text and extends_previous(text[0])))  # it would belong to the blank
     shift = len(before) + 3
-    moved = [token for token in tokens(f"{before} ; {text}") if token.start >= shift]
-    expected = [token._replace(start=token.start + shift, end=token.end + shift) for token in tokens(text)]
+    moved = [token for token in tokenise(f"{before} ; {text}") if token.start >= shift]
+    expected = [token._replace(start=token.start + shift, end=token.end + shift) for token in tokenise(text)]
     assert moved == expected
 
 
 def spans(text: str) -> list[tuple[str, str]]:
-    return [(token.text, text[token.start : token.end]) for token in tokens(text)]
+    return [(token.text, text[token.start : token.end]) for token in tokenise(text)]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_examples(text: str, expected: list[tuple[str, str]]) -> None:
 
 
 def edges(text: str) -> list[tuple[str, bool, bool]]:
-    return [(token.text, token.opens, token.closes) for token in tokens(text)]
+    return [(token.text, token.opens, token.closes) for token in tokenise(text)]
 
 
 def test_names_begin_and_end_with_words() -> None:
@@ -79,4 +79,4 @@ def test_names_begin_and_end_with_words() -> None:
     assert edges("TNFalpha") == [("tnf", True, False), ("alpha", False, True)]
     assert edges("CD4+x") == [("cd", True, False), ("4", False, True), ("+", True, True), ("x", True, True)]
     assert edges("x's y") == [("x", True, True), ("y", True, True)]
-    assert isinstance(tokens("x")[0], Token)
+    assert isinstance(tokenise("x")[0], Token)

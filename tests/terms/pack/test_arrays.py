@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.terms.pack.arrays import Hasher, Lookup, StringsWriter, hashes_of
+from fascicle.terms.pack.arrays import Hasher, Lookup, StringsWriter, string_hashes
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -21,7 +21,7 @@ def weak(strings: Sequence[bytes]) -> Any:
     return np.array([len(one) % 3 for one in strings], dtype="<u8")
 
 
-@pytest.mark.parametrize("hasher", [hashes_of, weak])
+@pytest.mark.parametrize("hasher", [string_hashes, weak])
 @given(known=st.sets(TEXTS, max_size=60), asked=st.lists(TEXTS, max_size=60))
 def test_a_look_up_is_a_dict(hasher: Hasher, known: set[str], asked: list[str]) -> None:
     ordered = sorted(known, key=str.encode)
@@ -39,4 +39,4 @@ def test_a_look_up_is_a_dict(hasher: Hasher, known: set[str], asked: list[str]) 
 
 def test_hashes_are_the_same_everywhere() -> None:
     """As ``b2sum -l 32`` says, its bytes read as little-endian."""
-    assert hashes_of([b"", b"cat"]).tolist() == [634351890, 3138554730]
+    assert string_hashes([b"", b"cat"]).tolist() == [634351890, 3138554730]

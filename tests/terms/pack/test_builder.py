@@ -26,10 +26,10 @@ from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.priors import Style, judged
+from fascicle.terms.pack.priors import Style, judge_name
 from fascicle.terms.pack.verifying import verify
 from fascicle.terms.pack.writing import _shares
-from fascicle.terms.terms import NAME_KINDS, ConceptRecord, Cross, Name
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, CrossReference, Name
 
 ROOT = Path(__file__).resolve().parents[3]
 SURFACES = st.sampled_from(
@@ -48,7 +48,7 @@ RECORD = st.builds(
     obsolete=st.booleans(),
     replaced_by=st.lists(CURIES, max_size=2).map(tuple),
     definition=st.sampled_from(["", "one", "two"]),
-    references=st.lists(st.builds(Cross, CURIES, st.sampled_from(["a:b", "c:d"])), max_size=2).map(tuple),
+    references=st.lists(st.builds(CrossReference, CURIES, st.sampled_from(["a:b", "c:d"])), max_size=2).map(tuple),
 )
 SOURCES = st.dictionaries(st.sampled_from(["one", "two", "three"]), st.lists(RECORD, max_size=12), min_size=1)
 
@@ -366,7 +366,7 @@ def test_a_name_written_otherwise_takes_no_share(tmp_path: Path) -> None:
     terms = {curie: pack.names(curie)[0].prior for curie, _ in genes}
     assert terms["NCBIGene:1"] == pytest.approx(2 * terms["NCBIGene:2"])
     assert terms["NCBIGene:2"] == pytest.approx(terms["NCBIGene:3"])
-    assert terms["NCBIGene:1"] == pytest.approx(judged("ACE").probabilities[Style.symbols])
+    assert terms["NCBIGene:1"] == pytest.approx(judge_name("ACE").probabilities[Style.symbols])
 
 
 @given(

@@ -14,7 +14,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.curation import Rule, read_rules, written
+from fascicle.terms.curation import Rule, format_rules, read_rules
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Counts, Evidence, NameOfType, Proposal, ProposalSettings, proposals
 from fascicle.terms.terms import ConceptRecord, Name
@@ -158,7 +158,7 @@ def test_proposals_are_rules_that_can_be_read(pack: Pack, tmp_path: Path) -> Non
     assert [one.name.surface for one in found] == ["pancreas", "FADS12"]
     assert [one.harm for one in found] == [6, 4]
     rules = [rule for one in found for rule in one.rules]
-    (tmp_path / "rules.tsv").write_text(written(rules), encoding="utf-8")
+    (tmp_path / "rules.tsv").write_text(format_rules(rules), encoding="utf-8")
     read = read_rules([str(tmp_path / "rules.tsv")])
     assert [(r.action, r.surface, r.case, r.note) for r in read] == [
         (r.action, r.surface, r.case, r.note) for r in rules

@@ -14,7 +14,7 @@ from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.terms.pack.export import COLUMNS
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.terms import NAME_KINDS, ConceptRecord, Cross, Name
+from fascicle.terms.terms import NAME_KINDS, ConceptRecord, CrossReference, Name
 from fascicle.verbs.tasks.index import export
 from fascicle.verbs.tasks.index_build import build_pack
 
@@ -42,7 +42,7 @@ def records(draw: st.DrawFn) -> list[ConceptRecord]:
     found = []
     for curie in draw(st.lists(st.sampled_from(CURIES), min_size=1, unique=True)):
         others = st.lists(st.sampled_from([one for one in CURIES if one != curie]), max_size=2, unique=True).map(tuple)
-        crosses = st.builds(Cross, st.sampled_from([*CURIES, "OMIM:100070"]), st.sampled_from(PREDICATES))
+        crosses = st.builds(CrossReference, st.sampled_from([*CURIES, "OMIM:100070"]), st.sampled_from(PREDICATES))
         own = draw(st.lists(NAMES, max_size=3, unique_by=lambda name: (name.surface, name.language)))
         label = [Name(f"label {curie[-1]} {curie[0]}", "label")] if draw(st.booleans()) else []
         obsolete = draw(st.booleans())

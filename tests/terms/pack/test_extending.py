@@ -19,7 +19,7 @@ from fascicle.errors import UsageError
 from fascicle.loading import load
 from fascicle.terms.curation import Curation, Rule
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.export import KeptRules, sources_of
+from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.verifying import verify
@@ -65,7 +65,7 @@ def test_a_pack_from_a_pack_loses_nothing(sources: Sources, rules: list[Rule]) -
     with tempfile.TemporaryDirectory() as place:
         first = made(Path(place) / "first", given, parts)
         kept = Components(normaliser=PARTS.normaliser, keys=PARTS.keys, table=PARTS.table, curation=KeptRules(first))
-        second = made(Path(place) / "second", sources_of(first), kept)
+        second = made(Path(place) / "second", pack_sources(first), kept)
         assert content(second) == content(first)
         for curie in (first.curie(row) for row in range(len(first))):
             assert first.concept(curie).label in (second.concept(curie).label, curie)

@@ -27,7 +27,7 @@ from fascicle.core.files import intact
 from fascicle.core.files.owned import file_facts
 from fascicle.errors import InputError, PackError
 from fascicle.settings.folders.vocabularies import PACK
-from fascicle.terms.pack.arrays import dtype_of
+from fascicle.terms.pack.arrays import file_dtype
 from fascicle.terms.pack.builder import BuildSettings, PackSource, build
 from fascicle.terms.pack.export import mention_changes
 from fascicle.terms.pack.layout import FileFacts, Manifest, SourceFacts, write_manifest
@@ -226,7 +226,7 @@ def test_values_that_cannot_be_are_found_though_all_hashes_are_right(built: Path
     """Whoever wrote the pack may have been wrong: each value is set to the largest there is, and to another order."""
     found = set()
     for path in sorted(built.iterdir()):
-        dtype = dtype_of(path.name) if path.name.endswith(("u1", "u2", "u4", "u8", "f4")) else None
+        dtype = file_dtype(path.name) if path.name.endswith(("u1", "u2", "u4", "u8", "f4")) else None
         if dtype is None or not path.stat().st_size:
             continue
         values = np.fromfile(path, dtype=dtype)

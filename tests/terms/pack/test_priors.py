@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.settings.inputs import RecognitionSettings
-from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, common_words, judged
+from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, common_words, judge_name
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, common_words, 
     ],
 )
 def test_case(surface: str, case: str, symbol: str) -> None:
-    found = judged(surface)
+    found = judge_name(surface)
     assert (found.case.name, found.symbol.name) == (case, symbol)
 
 
@@ -43,18 +43,18 @@ def test_case(surface: str, case: str, symbol: str) -> None:
 )
 def test_short_and_common_names_are_rarely_meant(less: str, more: str) -> None:
     for style in set(Style) - {Style.chosen, Style.own}:
-        assert 0 < judged(less).probabilities[style] < judged(more).probabilities[style] < 1
+        assert 0 < judge_name(less).probabilities[style] < judge_name(more).probabilities[style] < 1
 
 
 def test_a_common_word_is_a_name_of_a_species_sooner_than_one_of_a_gene() -> None:
-    of = judged("human").probabilities
+    of = judge_name("human").probabilities
     assert of[Style.everyday] > max(of[Style.words], of[Style.ailments], of[Style.symbols])
-    of = judged("mice").probabilities
+    of = judge_name("mice").probabilities
     assert of[Style.everyday] > of[Style.symbols]
 
 
 def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
-    of = judged("RB").probabilities
+    of = judge_name("RB").probabilities
     assert all(
         of[Style.ailments] > of[style] for style in Style if style not in (Style.ailments, Style.chosen, Style.own)
     )
@@ -62,14 +62,16 @@ def test_two_letters_stand_for_diseases_sooner_than_for_others() -> None:
 
 @pytest.mark.parametrize(("surface", "rare"), [("SSB", True), ("c-d", True), ("CD4", False), ("AMPK", False)])
 def test_a_short_alias_without_a_digit_is_rarely_meant(surface: str, rare: bool) -> None:
-    of = judged(surface).probabilities
+    of = judge_name(surface).probabilities
     assert (of[Style.aliases] < of[Style.symbols]) == rare
     assert rare == (of[Style.aliases] < 0.3)
 
 
 def test_no_word_is_too_common_for_a_name_that_a_rule_chooses() -> None:
-    assert judged("insulin").probabilities[Style.symbols] < 0.1
-    assert judged("insulin").probabilities[Style.chosen] == judged("insulinoma").probabilities[Style.chosen] > 0.9
+    assert judge_name("insulin").probabilities[Style.symbols] < 0.1
+    assert (
+        judge_name("insulin").probabilities[Style.chosen] == judge_name("insulinoma").probabilities[Style.chosen] > 0.9
+    )
 
 
 def test_a_label_weighs_more_than_a_synonym_and_less_than_what_a_rule_prefers() -> None:
@@ -86,6 +88,6 @@ def test_common_words_are_words_in_lower_case_with_distinct_ranks() -> None:
 
 @given(st.text(min_size=1, max_size=8))
 def test_a_name_of_ones_own_is_looked_for_whatever_it_is(surface: str) -> None:
-    of_style = judged(surface).probabilities
+    of_style = judge_name(surface).probabilities
     assert of_style[Style.own] > RecognitionSettings().threshold
     assert of_style[Style.own] >= of_style[Style.words]

@@ -18,14 +18,14 @@ from fascicle.terms.pack.layout import SourceFacts
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
 from fascicle.terms.pack.verifying import verify
-from fascicle.terms.terms import ConceptRecord, Cross, Name
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 EXACT = "skos:exactMatch"
 
 
 def record(curie: str, *names: str, same: str = "", refers: tuple[str, ...] = (), **more: object) -> ConceptRecord:
     """A concept whose first name is its label."""
-    crosses = (*(Cross(one, EXACT) for one in same.split()), *map(Cross, refers))
+    crosses = (*(CrossReference(one, EXACT) for one in same.split()), *map(CrossReference, refers))
     surfaces = tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names))
     return ConceptRecord(**{"curie": curie, "type": "Disease", "names": surfaces, "references": crosses} | more)  # type: ignore[arg-type]
 
@@ -138,7 +138,8 @@ RECORDS = st.lists(
         names=st.lists(st.builds(Name, st.sampled_from("abcdefg"), st.just("label")), max_size=1).map(tuple),
         taxon=st.sampled_from(["", "", "NCBITaxon:9606", "NCBITaxon:10090"]),
         references=st.lists(
-            st.builds(Cross, CURIES, st.sampled_from([EXACT, "owl:equivalentClass", "oboInOwl:hasDbXref"])), max_size=3
+            st.builds(CrossReference, CURIES, st.sampled_from([EXACT, "owl:equivalentClass", "oboInOwl:hasDbXref"])),
+            max_size=3,
         ).map(tuple),
     ),
     min_size=1,

@@ -14,11 +14,11 @@ from tests.terms.pack.test_builder import SOURCES, Oracle
 
 from fascicle.core.document import Document
 from fascicle.terms.curation import Curation, Rule
-from fascicle.terms.pack.export import COLUMNS, changes, mention_changes, rows
+from fascicle.terms.pack.export import COLUMNS, find_changes, mention_changes, term_rows
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.verifying import lines as stats_lines
 from fascicle.terms.pack.verifying import pack_stats
-from fascicle.terms.pack.why import lines, why
+from fascicle.terms.pack.verifying import stats_lines as stats_lines
+from fascicle.terms.pack.why import explain_name, explanation_lines
 from fascicle.terms.terms import ConceptRecord, Name
 
 
@@ -29,36 +29,36 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> Pack:
 
 
 def test_why_names_keys_concepts_and_the_way_up(pack: Pack) -> None:
-    told = why(pack, "breast cancers")
+    told = explain_name(pack, "breast cancers")
     assert told.keys[0] == "breast cancers"
     assert told.keys[2] == "breast cancer"
     (one,) = told.terms
     assert (one.term.surface, one.concept.curie, one.tier) == ("Breast cancer", "MESH:D001", "canonical")
     assert one.above == (("Neoplasms", "MESH:D009369"), ("Diseases", "MESH:D000"))
-    assert "\n".join(lines(told)).count("MESH:D001") == 1
+    assert "\n".join(explanation_lines(told)).count("MESH:D001") == 1
 
 
 @pytest.mark.parametrize(
     ("surface", "tier"), [("Breast cancer", "exact"), ("BREAST  CANCER", "folded"), ("breast-cancer", "canonical")]
 )
 def test_tiers(pack: Pack, surface: str, tier: str) -> None:
-    assert [one.tier for one in why(pack, surface).terms] == [tier]
+    assert [one.tier for one in explain_name(pack, surface).terms] == [tier]
 
 
 def test_all_concepts_of_a_name_are_told_with_their_probabilities(pack: Pack) -> None:
-    told = why(pack, "catalase")
+    told = explain_name(pack, "catalase")
     assert [one.concept.taxon for one in told.terms] == ["NCBITaxon:9606", "NCBITaxon:10090"]
     assert sum(one.term.prior for one in told.terms) == pytest.approx(0.95)
 
 
 def test_obsolete_concepts_and_dropped_names_are_explained(pack: Pack) -> None:
-    (old,) = why(pack, "old growth").silent
+    (old,) = explain_name(pack, "old growth").silent
     assert "replaced by MESH:D009369" in old.silent
-    told = why(pack, "tumour")
+    told = explain_name(pack, "tumour")
     assert [(one.silent, one.term.rule) for one in told.silent] == [("a rule of curation dropped it", "drop 'Tumor'")]
     assert not told.terms
-    assert not why(pack, "nowhere").terms + why(pack, "nowhere").silent
-    assert any("no term" in line for line in lines(why(pack, "nowhere")))
+    assert not explain_name(pack, "nowhere").terms + explain_name(pack, "nowhere").silent
+    assert any("no term" in line for line in explanation_lines(explain_name(pack, "nowhere")))
 
 
 @settings(deadline=None, max_examples=10)
@@ -93,8 +93,8 @@ def test_differences_are_those_of_plain_dicts(first: Sources, second: Sources) -
         return
     with tempfile.TemporaryDirectory() as place:
         packs = [build_small(Path(place) / name, records) for name, records in (("a", first), ("b", second))]
-        found = list(changes(*packs))
-        assert not list(changes(packs[0], packs[0]))
+        found = list(find_changes(*packs))
+        assert not list(find_changes(packs[0], packs[0]))
     terms = [{t for group in oracle.by_key().values() for t in group} for oracle in (one, other)]
     told = {
         kind: {(c.surface, c.concept) for c in found if (c.what, c.change) == ("term", kind)}
@@ -118,7 +118,7 @@ def test_a_difference_says_what_differs(tmp_path: Path) -> None:
     records = {**RECORDS, "diseases": (changed, *RECORDS["diseases"][:1], *RECORDS["diseases"][2:])}
     found = {
         (c.what, c.change, c.concept, c.surface): (c.before, c.after)
-        for c in changes(before, build_small(tmp_path / "b", records))
+        for c in find_changes(before, build_small(tmp_path / "b", records))
     }
     assert found["concept", "changed", "MESH:D000", ""] == ("label Diseases", "label Illnesses")
     assert found["term", "changed", "MESH:D000", "Diseases"] == ("kind label", "kind exact")
@@ -128,7 +128,7 @@ def test_a_difference_says_what_differs(tmp_path: Path) -> None:
 
 def test_the_table_has_every_term(tmp_path: Path) -> None:
     pack = build_small(tmp_path / "pack")
-    table = [dict(zip(COLUMNS, row, strict=True)) for row in rows(pack)]
+    table = [dict(zip(COLUMNS, row, strict=True)) for row in term_rows(pack)]
     expected = {
         (t.surface, t.concept, t.kind, t.language)
         for r in RECORDS.values()
@@ -139,7 +139,7 @@ def test_the_table_has_every_term(tmp_path: Path) -> None:
     assert {(r["surface"], r["concept"], r["kind"], r["language"]) for r in table} == expected
     assert len(table) == len(pack.active)
     assert [(r["surface"], r["sources"]) for r in table if r["surface"] == "Cancer"] == [("Cancer", "genes")]
-    assert [r[2] for r in rows(pack, silent=True)] == ["Old growth"]
+    assert [r[2] for r in term_rows(pack, silent=True)] == ["Old growth"]
 
 
 def test_mentions_that_come_go_and_change_their_link(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.pack.why import unsought
+from fascicle.terms.pack.why import unsearched_labels
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.sources.drafts import LostLabel, SourceReport
 from fascicle.verbs.tasks.index_build import build_pack, write_left_out
@@ -83,7 +83,7 @@ def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(sources: Pa
     sources.write_text(sources.read_text().replace("careful = true\n", ""))
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
-    assert {one.reason for one in unsought(pack)} == {"curation"}
+    assert {one.reason for one in unsearched_labels(pack)} == {"curation"}
     (patch,) = PackRecogniser({"toy": pack}).predict([Document(id="1", text="A study of x.")])
     assert [one.links[0].curie for one in patch.add] == ["a:4", "a:5"]
 
@@ -91,7 +91,7 @@ def test_a_pack_that_is_not_careful_looks_for_each_label_that_it_has(sources: Pa
 def test_the_threshold_counts(sources: Path, tmp_path: Path) -> None:
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
-    listed = {one.label for one in unsought(pack, settings=RecognitionSettings(threshold=0.0))}
+    listed = {one.label for one in unsearched_labels(pack, settings=RecognitionSettings(threshold=0.0))}
     assert listed == {"oncology unit", "growth"}
 
 
@@ -99,4 +99,4 @@ def test_a_lost_label_that_the_pack_has_is_not_lost(sources: Path, tmp_path: Pat
     build_pack(sources, tmp_path / "pack")
     pack = Pack.open(tmp_path / "pack")
     lost = [LostLabel("a:1", "breast cancers", "without"), LostLabel("a:2", "breast cancer", "without")]
-    assert [one.concept for one in unsought(pack, lost) if one.reason == "without"] == ["a:2"]
+    assert [one.concept for one in unsearched_labels(pack, lost) if one.reason == "without"] == ["a:2"]

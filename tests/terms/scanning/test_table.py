@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fascicle.errors import FormatError, InputError, OutputError
 from fascicle.terms.keys.forms import BREAK
 from fascicle.terms.keys.key import TokenReader, key
-from fascicle.terms.keys.tokens import Token, tokens
+from fascicle.terms.keys.tokens import Token, tokenise
 from fascicle.terms.scanning import building
 from fascicle.terms.scanning.building import BITS, KEPT, build_table
 from fascicle.terms.scanning.table import Table
@@ -42,7 +42,7 @@ def naive(keys: list[str], found: list[Token], *, inside_words: bool) -> list[tu
 def tokens_of(several: list[str]) -> list[Token]:
     found: list[Token] = []
     for number, text in enumerate(several):
-        found += [Token(0, 0, BREAK, opens=True, closes=True)] * (number > 0) + tokens(text)
+        found += [Token(0, 0, BREAK, opens=True, closes=True)] * (number > 0) + tokenise(text)
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import FascicleError
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import ROWS, SourceReport, cleaned
+from fascicle.terms.sources.drafts import ROWS, SourceReport, clean_name
 from fascicle.terms.sources.reading import READERS, read_source
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, curie
 
@@ -33,7 +33,7 @@ FUZZING = _module()
 def check_record(record: ConceptRecord) -> None:
     assert curie(record.curie) == record.curie != ""
     for name in record.names:
-        assert cleaned(name.surface) == name.surface != ""
+        assert clean_name(name.surface) == name.surface != ""
         assert name.kind in NAME_KINDS
         assert len(name.surface) <= 1_000
     others = (*record.parents, *record.replaced_by, *(cross.curie for cross in record.references))

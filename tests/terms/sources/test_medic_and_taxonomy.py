@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fascicle.terms.terms import Cross, Name
+from fascicle.terms.terms import CrossReference, Name
 
 NAMES = """1\t|\troot\t|\t\t|\tscientific name\t|
 9606\t|\tHomo sapiens\t|\t\t|\tscientific name\t|
@@ -24,8 +24,8 @@ def test_medic(read: Callable[..., Any]) -> None:
     text += "C||Diseases\nno bars\n\nD000001||\n"
     found = read(text, "medic")
     assert found["MESH:D013132"].names == (Name("Spinocerebellar's", "label"), Name("Ataxia, Sjögren"))
-    assert found["MESH:D013132"].references == (Cross("OMIM:248800", "skos:exactMatch"),)
-    assert found["OMIM:270400"].references == (Cross("MESH:D019082", "skos:exactMatch"),)
+    assert found["MESH:D013132"].references == (CrossReference("OMIM:248800", "skos:exactMatch"),)
+    assert found["OMIM:270400"].references == (CrossReference("MESH:D019082", "skos:exactMatch"),)
     assert found.losses() == {"identifier": 1, "columns": 1, "no-name": 1, "name": 1}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fascicle.errors import FormatError
-from fascicle.terms.terms import Cross, Name
+from fascicle.terms.terms import CrossReference, Name
 
 OBO = r"""format-version: 1.2
 default-namespace: made_up
@@ -62,7 +62,7 @@ def test_every_tag_that_counts_is_read(read: Callable[..., Any]) -> None:
         Name("malady"),
     )
     assert first.definition == 'A "very" bad thing.'
-    assert first.references == (Cross("MESH:D003920"),)
+    assert first.references == (CrossReference("MESH:D003920"),)
     assert first.parents == ("DOID:2", "DOID:4")
     assert first.rank == "sub family"
     assert first.type == "Disease"
@@ -114,7 +114,7 @@ relationship: originate_from_same_individual_as CVCL_0002
     record = read(text, "cellosaurus")["cellosaurus:CVCL_0030"]
     assert record.taxon == "NCBITaxon:9606"
     assert record.parents == ("cellosaurus:CVCL_0001",)
-    assert record.references == (Cross("CLO:0003684"),)
+    assert record.references == (CrossReference("CLO:0003684"),)
 
 
 def test_other_files_are_refused(read: Callable[..., Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fascicle.errors import FormatError
-from fascicle.terms.terms import Cross, Name
+from fascicle.terms.terms import CrossReference, Name
 
 GRAPH = {
     "graphs": [
@@ -78,7 +78,7 @@ def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
         Name("cell of nerves", "broad"),
     )
     assert (neuron.type, neuron.definition) == ("CellType", "A cell.")
-    assert neuron.references == (Cross("BTO:0000938"),)
+    assert neuron.references == (CrossReference("BTO:0000938"),)
     assert edge.parents == ("CL:0000393",)
     assert found["CL:0000001"].obsolete
     assert found["CL:0000001"].replaced_by == ("CL:0000540",)

@@ -17,8 +17,8 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import SourceSettings, read_pack_settings
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
-from fascicle.terms.sources.drafts import SourceReport, cleaned
-from fascicle.terms.sources.reading import READERS, check_hash, fitting, read_sources, reader_named
+from fascicle.terms.sources.drafts import SourceReport, clean_name
+from fascicle.terms.sources.reading import READERS, check_hash, find_reader, make_name_filter, read_sources
 from fascicle.terms.terms import Name
 from fascicle.verbs.tasks.index_build import build_pack
 
@@ -112,7 +112,7 @@ def test_obsolete_concepts_are_left_out_if_they_are_not_wanted(read: Callable[..
 def test_tokens_are_those_of_the_key(surface: str, most: int) -> None:
     report = SourceReport()
     settings = SourceSettings(path="x", reader="table", max_tokens=most)
-    fit = fitting(settings)([Name(surface)], report, Place("x"))
+    fit = make_name_filter(settings)([Name(surface)], report, Place("x"))
     assert bool(fit) == (len(key(surface, 2).split(" ")) <= most)
     assert report.losses == ({} if fit else {"tokens": 1})
 
@@ -214,13 +214,13 @@ def test_several_sources_keep_their_order(tmp_path: Path) -> None:
 
 
 def test_every_row_of_the_catalogue_says_what_it_reads() -> None:
-    assert all(reader_named(name).name == name and READERS[name].means for name in READERS)
+    assert all(find_reader(name).name == name and READERS[name].means for name in READERS)
 
 
 @given(st.text(max_size=12))
 def test_cleaned_names_stay_as_they_are(text: str) -> None:
-    found = cleaned(text)
-    assert cleaned(found) == found
+    found = clean_name(text)
+    assert clean_name(found) == found
     assert found == found.strip()
     assert "\n" not in found
     if any(sign.isalnum() for sign in text) and text.isprintable():
@@ -240,7 +240,7 @@ def test_cleaned_names_stay_as_they_are(text: str) -> None:
     ],
 )
 def test_names_are_cleaned(text: str, wanted: str) -> None:
-    assert cleaned(text) == wanted
+    assert clean_name(text) == wanted
 
 
 def test_a_source_may_only_say_which_name_is_shown(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fascicle.errors import FormatError
-from fascicle.terms.terms import Cross
+from fascicle.terms.terms import CrossReference
 
 HEAD = "# curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tsubject_label\tpredicate_id\tpredicate_modifier\tobject_id\n"
 
@@ -16,10 +16,10 @@ HEAD = "# curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tsubject_
 def test_both_sides_get_references_with_predicates(read: Callable[..., Any]) -> None:
     rows = "MONDO:0000001\tdisease\tskos:exactMatch\t\tmesh:D004194\nDOID:1\tx\tskos:broadMatch\t\tmesh:D000001\n"
     found = read(HEAD + rows, "sssom")
-    assert found["MONDO:0000001"].references == (Cross("MESH:D004194", "skos:exactMatch"),)
-    assert found["MESH:D004194"].references == (Cross("MONDO:0000001", "skos:exactMatch"),)
-    assert found["DOID:1"].references == (Cross("MESH:D000001", "skos:broadMatch"),)
-    assert found["MESH:D000001"].references == (Cross("DOID:1", "skos:narrowMatch"),)
+    assert found["MONDO:0000001"].references == (CrossReference("MESH:D004194", "skos:exactMatch"),)
+    assert found["MESH:D004194"].references == (CrossReference("MONDO:0000001", "skos:exactMatch"),)
+    assert found["DOID:1"].references == (CrossReference("MESH:D000001", "skos:broadMatch"),)
+    assert found["MESH:D000001"].references == (CrossReference("DOID:1", "skos:narrowMatch"),)
     assert not any(record.names for record in found.records)
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fascicle.errors import FormatError, RecipeError
-from fascicle.terms.terms import Cross, Name
+from fascicle.terms.terms import CrossReference, Name
 
 COLUMNS = {"id": "id", "name": "name", "kind": "kind"}
 
@@ -34,7 +34,7 @@ def test_all_columns_are_read(read: Callable[..., Any]) -> None:
     record = found["a:1"]
     assert record.names == (Name("L", "label"), Name("E, 1"), Name("E2"))
     assert record.parents == ("a:2", "a:3")
-    assert record.references == (Cross("CHEBI:12"), Cross("CHEBI:13"))
+    assert record.references == (CrossReference("CHEBI:12"), CrossReference("CHEBI:13"))
     assert (record.definition, record.taxon, record.rank, record.type) == (
         "some text",
         "NCBITaxon:9606",
@@ -167,7 +167,7 @@ def test_gene_info(read: Callable[..., Any]) -> None:
     assert record.names[0] == Name("TP53", "label")
     assert found.names("NCBIGene:7157")["P53"] == "exact"
     assert found.names("NCBIGene:7157")["antigen NY-CO-13"] == "related"
-    assert record.references == (Cross("OMIM:191170"), Cross("HGNC:11998"))
+    assert record.references == (CrossReference("OMIM:191170"), CrossReference("HGNC:11998"))
     assert (record.taxon, record.type) == ("NCBITaxon:9606", "Gene")
     assert found.losses() == {"repeated": 1, "placeholder": 1}
 
@@ -181,7 +181,10 @@ def test_ctd_diseases(read: Callable[..., Any]) -> None:
     record = read(text, "ctd_diseases")["MESH:C535331"]
     assert [name.surface for name in record.names] == ["Aarskog Syndrome", "AAS", "Scott"]
     assert record.parents == ("MESH:D019465", "MESH:D000015")
-    assert record.references == (Cross("OMIM:100050", "skos:exactMatch"), Cross("DOID:6683", "skos:exactMatch"))
+    assert record.references == (
+        CrossReference("OMIM:100050", "skos:exactMatch"),
+        CrossReference("DOID:6683", "skos:exactMatch"),
+    )
 
 
 def test_drugbank_with_either_separator(read: Callable[..., Any]) -> None:
@@ -189,7 +192,7 @@ def test_drugbank_with_either_separator(read: Callable[..., Any]) -> None:
     row = "DB00002,BIOD00071 | BTD00071,Cetuximab,205923-56-4,PQX0D8J21J,Cetuximab | Cétuximab | Cetuximabum,"
     found = read(f"{header}\n{row}\n", "drugbank")["drugbank:DB00002"]
     assert found.names == (Name("Cetuximab", "label"), Name("Cétuximab"), Name("Cetuximabum"))
-    assert found.references == (Cross("cas:205923-56-4"),)
+    assert found.references == (CrossReference("cas:205923-56-4"),)
     other = "Column1;Column2\n" + f"{header}\n{row}\n".replace(",", ";")
     assert read(other, "drugbank")["drugbank:DB00002"] == found
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fascicle.errors import RecipeError
 from fascicle.settings.recipes.any import parse_recipe
-from fascicle.settings.recipes.strict import merged
+from fascicle.settings.recipes.strict import merge_tables
 from fascicle.training.experiments.grid import read_grid
 
 TEXT = """\
@@ -138,7 +138,7 @@ def leaves(table: dict[str, Any], before: tuple[str, ...] = ()) -> dict[tuple[st
 
 @given(TABLE, TABLE, TABLE)
 def test_merging(base: dict[str, Any], first: dict[str, Any], second: dict[str, Any]) -> None:
-    result = merged(base, first)
+    result = merge_tables(base, first)
     said = leaves(first)
     for path, value in leaves(result).items():
         if path in said:
@@ -146,8 +146,8 @@ def test_merging(base: dict[str, Any], first: dict[str, Any], second: dict[str, 
         elif value != {} or path in leaves(base):
             assert leaves(base)[path] == value
     assert all(path in leaves(result) for path in said if said[path] != {})
-    assert merged(base, first, second) == merged(merged(base, first), second)
-    assert merged(base, {}) == base == merged({}, base)
+    assert merge_tables(base, first, second) == merge_tables(merge_tables(base, first), second)
+    assert merge_tables(base, {}) == base == merge_tables({}, base)
 
 
 def test_paths_are_resolved_from_where_they_are_written(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ from fascicle.training.experiments.hashes import (
     all_values,
     changed_values,
     data_hashes,
+    read_run_recipe,
     recipe_hash,
-    recipe_of,
 )
 
 DATA = {"train": "1" * 64, "dev": "2" * 64}
@@ -291,14 +291,14 @@ def test_the_defaults_of_weak_labels_that_hashes_of_this_version_leave_out() -> 
 
 
 def test_the_recipe_of_a_run_folder(tiny_run: Path, tiny_recipe: Callable[..., Recipe], toy_corpus: Path) -> None:
-    assert recipe_of(tiny_run) == tiny_recipe(corpus={"test": str(toy_corpus)})
+    assert read_run_recipe(tiny_run) == tiny_recipe(corpus={"test": str(toy_corpus)})
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"name": "a", "model": {"head": 3}}', "[" * 20_000])
 def test_a_run_folder_whose_recipe_cannot_be_read(tmp_path: Path, content: str) -> None:
     (tmp_path / "recipe.json").write_text(content, encoding="utf-8")
     with pytest.raises(OutputError, match="holds no recipe that this release can read") as caught:
-        recipe_of(tmp_path)
+        read_run_recipe(tmp_path)
     assert "\n" not in str(caught.value)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.pretraining import make_encoder, make_text
 
 from fascicle.training.experiments.grid import Grid, read_grid
-from fascicle.training.experiments.queue import Planned, examine, tasks_of
+from fascicle.training.experiments.queue import Planned, plan_runs, tasks_of
 from fascicle.training.experiments.results import Done, GridEvent, read_result
 from fascicle.training.experiments.worker import perform
 
@@ -47,7 +47,7 @@ def grid(request: pytest.FixtureRequest, tiny_run: Path, tiny_encoder: Path, toy
 
 def planned(grid: Grid) -> Planned:
     folder = grid.path.parent
-    (found,) = examine(grid.runs, folder=folder / "runs", results=folder / "results")
+    (found,) = plan_runs(grid.runs, folder=folder / "runs", results=folder / "results")
     return found
 
 

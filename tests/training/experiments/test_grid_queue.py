@@ -19,7 +19,7 @@ from fascicle.errors import MissingExtraError, OutputError, UsageError
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.experiments import queue as grid_queue
 from fascicle.training.experiments.grid import Grid, GridRun, read_grid
-from fascicle.training.experiments.queue import Planned, check_installed, examine, run_tasks, select, tasks_of
+from fascicle.training.experiments.queue import Planned, check_installed, plan_runs, run_tasks, select, tasks_of
 from fascicle.training.experiments.results import Done, EpochEnded, Failed, GridEvent, Left, Task
 
 Maker = Callable[..., Recipe]
@@ -45,7 +45,7 @@ def grid(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Grid:
 @pytest.fixture
 def look(grid: Grid, tmp_path: Path) -> Callable[[], dict[str, Planned]]:
     def look() -> dict[str, Planned]:
-        found = examine(grid.runs, folder=tmp_path / "runs", results=tmp_path / "results")
+        found = plan_runs(grid.runs, folder=tmp_path / "runs", results=tmp_path / "results")
         return {planned.run.name: planned for planned in found}
 
     return look
@@ -137,7 +137,7 @@ def chain(tiny_encoder: Path, toy_corpus: Path, tmp_path: Path) -> Callable[...,
 
     def look(*only: str) -> dict[str, Planned]:
         runs = select(grid.runs, only=only)
-        found = examine(runs, folder=tmp_path / "runs", results=tmp_path / "results")
+        found = plan_runs(runs, folder=tmp_path / "runs", results=tmp_path / "results")
         return {planned.run.name: planned for planned in found}
 
     return look
@@ -179,7 +179,7 @@ def test_a_damaged_run_folder_stops_no_other_run(
 def test_a_corpus_that_is_not_there(grid: Grid, tmp_path: Path) -> None:
     text = grid.path.read_text(encoding="utf-8").replace('test = "', 'test = "/none')
     grid.path.write_text(text, encoding="utf-8")
-    found = examine(read_grid(grid.path).runs, folder=tmp_path, results=tmp_path)
+    found = plan_runs(read_grid(grid.path).runs, folder=tmp_path, results=tmp_path)
     assert {(p.state, p.hash) for p in found} == {("unable", "")}
     assert re.match(r"corpus\.test of the recipe is /none.*, which does not exist", found[0].problem)
     assert not tasks_of(grid, found, results=tmp_path)

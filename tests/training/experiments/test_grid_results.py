@@ -20,7 +20,7 @@ from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import read_part
-from fascicle.training.experiments.results import other_heads, read_result, result_of, scores_of, write_result
+from fascicle.training.experiments.results import make_result, other_heads, read_result, stored_scores, write_result
 
 Maker = Callable[..., Recipe]
 LABELS = {"grid": "g", "tier": "smoke", "corpus": "toy", "system": "softmax", "variant": ""}
@@ -51,7 +51,7 @@ def recipe(tiny_recipe: Maker, toy_corpus: Path) -> Recipe:
 
 
 def made(folder: Path, recipe: Recipe) -> dict[str, Any]:
-    return result_of(folder, recipe, shown=recipe, recipe_hash="abc", labels=LABELS)
+    return make_result(folder, recipe, shown=recipe, recipe_hash="abc", labels=LABELS)
 
 
 def said(folder: Path) -> dict[str, set[tuple[str, int, int]]]:
@@ -75,7 +75,7 @@ def test_counts_interval_and_recall(spoilt_run: Path, recipe: Recipe) -> None:
     by_document = {str(i): Counts(tp=a, fp=b, fn=c) for i, (a, b, c) in enumerate(counts)}
     scores = Scores(counts=Counts(tp=15, fp=1, fn=3), by_type={}, by_document=by_document)
     assert value["test_f1_interval"] == bootstrap_f1(scores, resamples=1000, seed=0).as_dict()
-    assert scores_of(value["test_counts"]) == scores
+    assert stored_scores(value["test_counts"]) == scores
     # Train is test here, so that every mention was seen; none lies inside another.
     full, none = {"gold": 18, "found": 15, "recall": 15 / 18}, {"gold": 0, "found": 0, "recall": None}
     assert value["test_recall"] == {
@@ -269,7 +269,7 @@ def test_each_head_of_a_bundle_has_its_file(tiny_recipe: Maker, toy_corpus: Path
     scores = json.loads((tmp_path / "run" / "scores.json").read_text(encoding="utf-8"))
     assert other_heads(tmp_path / "run") == ("softmax",)
     own, other = (
-        result_of(tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head)
+        make_result(tmp_path / "run", recipe, shown=recipe, recipe_hash="abc", labels=LABELS, head=head)
         for head in ("", "softmax")
     )
     assert (own["run"], own["head"], other["run"], other["head"]) == ("tiny-s1", "span", "tiny-s1.softmax", "softmax")

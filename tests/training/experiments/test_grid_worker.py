@@ -217,7 +217,7 @@ def test_what_was_trained_survives_a_failure(
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("out of\nluck")
 
-    monkeypatch.setattr(grid_worker, "result_of", fails)
+    monkeypatch.setattr(grid_worker, "make_result", fails)
     task = make_task()
     event = events_of(task)[-1]
     assert event == Failed(run="tiny-s1", error="internal error: RuntimeError: out of luck; debug=True shows where")
@@ -274,7 +274,7 @@ def test_errors_as_sentences(
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(grid_worker, "result_of", fails)
+    monkeypatch.setattr(grid_worker, "make_result", fails)
     task = make_task()
     shutil.copytree(tiny_run, task.folder)
     assert events_of(task) == [Failed(run="tiny-s1", error=said)]

@@ -20,7 +20,7 @@ from fascicle.settings.packs import read_pack_settings
 from fascicle.terms.sources.reading import READERS
 from fascicle.verbs.tasks import index_fetch
 from fascicle.verbs.tasks.index_build import build_pack
-from fascicle.verbs.tasks.index_fetch import FetchLimits, as_source, fetch, vocabularies
+from fascicle.verbs.tasks.index_fetch import FetchLimits, fetch, source_table, vocabularies
 
 pytestmark = pytest.mark.loopback
 OBO = "format-version: 1.4\n\n" + "".join(
@@ -443,14 +443,14 @@ def test_every_public_vocabulary_has_what_is_needed() -> None:
     assert len({row.file for row in rows.values()}) == len(rows)
     made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
     for name in rows:
-        assert name in tomllib.loads(as_source(name, made))["sources"]
+        assert name in tomllib.loads(source_table(name, made))["sources"]
 
 
 def test_a_name_of_several_words_is_one_key(tmp_path: Path) -> None:
     rows = table(tmp_path, "https://example.org/a.obo")
     rows.write_text(rows.read_text().replace("[test]", '["my own.v2"]'))
     made = index_fetch.Fetched(path="a", url="b", size=1, sha256="0" * 64, state="", date="2026-01-02", fetched="2026")
-    assert list(tomllib.loads(as_source("my own.v2", made, table=rows))["sources"]) == ["my own.v2"]
+    assert list(tomllib.loads(source_table("my own.v2", made, table=rows))["sources"]) == ["my own.v2"]
 
 
 def test_the_list_needs_no_network(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,10 +14,10 @@ from fascicle.core.document import LINKED, Document, Link, Patch
 from fascicle.errors import UsageError
 from fascicle.linking.candidates import Decision
 from fascicle.linking.opening import Places, find
-from fascicle.pipeline.loading import opened
+from fascicle.pipeline.loading import open_settings
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.pipeline.steps import MENTIONS, Own, Recognise
-from fascicle.runtime.wrapped import linked
+from fascicle.runtime.wrapped import add_links
 from fascicle.settings.folders.vocabularies import shipped_linkers
 from fascicle.settings.pipeline import read_pipeline
 from fascicle.terms.abbreviations.finder import AbbreviationFinder, find_abbreviations
@@ -89,7 +89,7 @@ def ways(asked: Sequence[Document], linker: Places, ontology: str) -> Iterator[t
     """The documents, linked in each way."""
     yield "link", list(link(asked, linker=linker, ontology=ontology))
     empty, predictor = without(asked, mentions=()), Gold(asked)
-    yield "annotate", list(linked(predictor, linker, ontology=ontology).stream(empty))
+    yield "annotate", list(add_links(predictor, linker, ontology=ontology).stream(empty))
     step = Own(find(linker, ontology=ontology).opened(), name="link")
     recognise = Recognise(name="gold", predictor=predictor, gives=MENTIONS)
     yield "pipeline of 0", list(Pipeline([recognise, step]).stream(empty))
@@ -199,7 +199,7 @@ def test_the_model_that_is_shipped_says_the_same_as_its_pipelines(tmp_path: Path
     (tmp_path / "pipeline.toml").write_text(
         'name = "p"\n[[steps]]\nkind = "recogniser"\nname = "model"\nmodel = "biomed-fast"\n[[steps]]\nkind = "link"\n'
     )
-    for pipeline in (opened(read_pipeline(tmp_path)), PipelineOpener(given="biomed-fast")()):
+    for pipeline in (open_settings(read_pipeline(tmp_path)), PipelineOpener(given="biomed-fast")()):
         with pipeline:
             assert [one.mentions for one in pipeline.stream(asked)] == said
 

@@ -20,7 +20,7 @@ from fascicle.evaluation.systems.predictions import PredictionRequest
 from fascicle.evaluation.systems.several import SystemsRequest
 from fascicle.formats import read, write
 from fascicle.formats.account import Account
-from fascicle.formats.predictions import prediction_of
+from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.formats.predictions import write as write_predictions
 from fascicle.formats.requests import ReadRequest
@@ -144,7 +144,7 @@ def test_combine_reads_the_same_through_every_door(files: dict[str, Path], tmp_p
 
 
 def predictions_in(path: Path) -> list[Any]:
-    return [prediction_of(document) for document in read(path)]
+    return [make_prediction(document) for document in read(path)]
 
 
 def test_compare_gives_what_the_command_prints(files: dict[str, Path], out: Out) -> None:

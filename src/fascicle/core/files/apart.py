@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.source import STDIN
 from fascicle.errors import OutputError
 from fascicle.settings.folders.described import is_described
@@ -60,7 +60,7 @@ class Inputs:
             if stat.S_ISDIR(found.st_mode):
                 folders.append(path)
             for folder in _folders_above(path, seen) if path != STDIN else ():
-                if (place := stat_of(folder)) is not None:
+                if (place := stat_or_none(folder)) is not None:
                     above.setdefault((place.st_dev, place.st_ino), path)
         return cls(given=given, above=above, folders=tuple(folders))
 
@@ -74,7 +74,7 @@ class Inputs:
         Raises:
             OutputError: an input would be lost, or a file would be written into the folder of a model.
         """
-        found = _stat_of_stream(1) if path == STDIN else stat_of(path)
+        found = _stat_of_stream(1) if path == STDIN else stat_or_none(path)
         if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
             return  # a device or a pipe
         identity = (found.st_dev, found.st_ino) if found is not None else None
@@ -85,7 +85,7 @@ class Inputs:
                 raise OutputError(f"{name} is one of the inputs{self._under(identity, name)} and {_LOST}")
             if identity in self.above:
                 raise OutputError(f"{name} holds the input {self.above[identity]} and {_LOST}")
-        if path == STDIN or descriptor_of(path) is not None:
+        if path == STDIN or open_descriptor(path) is not None:
             return
         if (model := self._model_above(name)) is not None:
             raise OutputError(f"{name} lies in {model}, a model or a pack; give a place outside of it to write to")
@@ -116,7 +116,7 @@ class Inputs:
             return
         real = Path(_real(path))
         for folder in (real, *real.parents):
-            found = stat_of(folder)
+            found = stat_or_none(folder)
             if found is not None and (found.st_dev, found.st_ino) in self.given:
                 yield self.given[found.st_dev, found.st_ino]
 
@@ -152,10 +152,10 @@ def _folders_above(path: str, seen: set[str]) -> Iterator[str]:
 def _stat_of_input(path: str) -> os.stat_result | None:
     """Returns the status of a file or folder, or of the zip that a path leads into."""
     for given in dict.fromkeys((path, os.path.expanduser(path))):  # noqa: PTH111 - names of models may begin with ~
-        if (found := stat_of(given)) is not None:
+        if (found := stat_or_none(given)) is not None:
             return found
         for above in Path(given).parents:
-            if (found := stat_of(above)) is not None:
+            if (found := stat_or_none(above)) is not None:
                 if stat.S_ISREG(found.st_mode):
                     return found
                 break
@@ -171,7 +171,7 @@ def _stat_of_stream(number: int) -> os.stat_result | None:
     return found if stat.S_ISREG(found.st_mode) else None
 
 
-def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
+def stat_or_none(path: str | os.PathLike[str]) -> os.stat_result | None:
     """Returns the status of a path; ``None`` if it does not exist."""
     try:
         return os.stat(path)  # noqa: PTH116 - thousands of them

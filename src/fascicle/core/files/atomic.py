@@ -13,14 +13,14 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO, cast
 
-from fascicle.core.files.owned import Owned, check_replaceable, kind_of, owned, retire, write_record
-from fascicle.core.files.pipes import descriptor_of
+from fascicle.core.files.owned import Owned, check_replaceable, own_files, record_kind, retire, write_record
+from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.temporary import (
-    held,
+    interrupted_replacements,
+    lock_abandoned,
+    lock_folder,
     old_name,
     remove_stale,
-    replaced_before,
-    taken_over,
     temporary_file,
     temporary_folder,
 )
@@ -28,7 +28,7 @@ from fascicle.errors import OutputError
 
 
 class Opened(Protocol):
-    """Function that opens one file for writing, as `output` does."""
+    """Function that opens one file for writing, as `open_output` does."""
 
     def __call__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> AbstractContextManager[BinaryIO]:
         """Opens the stream; the file is complete when the block ends without an error."""
@@ -55,26 +55,26 @@ def atomic_writer(path: str | os.PathLike[str], *, overwrite: bool = False) -> I
         OutputError: the file exists and may not be overwritten, or the place cannot be written (missing folder, no
             permission, full disk).
     """
-    if (number := descriptor_of(path)) is not None:
-        with place_errors(Path(path)), _described(path, number) as device:
+    if (number := open_descriptor(path)) is not None:
+        with write_errors(Path(path)), _described(path, number) as device:
             yield device
         return
     given = Path(path)
     if given.exists() and not given.is_file() and not given.is_dir():
-        with place_errors(given), given.open("wb") as device:
+        with write_errors(given), given.open("wb") as device:
             yield device
         return
     target = _real(path)
     check_target(path, overwrite=overwrite)
     remove_stale(target.parent)
-    with place_errors(target), temporary_file(target) as (temporary, descriptor):
+    with write_errors(target), temporary_file(target) as (temporary, descriptor):
         with os.fdopen(descriptor, "wb") as stream:
-            like(target, temporary)
+            copy_permissions(target, temporary)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         check_target(path, overwrite=overwrite)
-        take_name(temporary, target, overwrite=overwrite)
+        rename_to_final(temporary, target, overwrite=overwrite)
         sync_folder(target.parent)
 
 
@@ -105,7 +105,7 @@ def atomic_text_writer(path: str | os.PathLike[str], *, overwrite: bool = False)
 
 
 @contextmanager
-def output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+def open_output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """Opens a file like `atomic_writer`; ``"-"`` is standard output, and a name that ends in ``.gz`` is compressed."""
     if os.fspath(path) == "-":
         yield sys.stdout.buffer
@@ -141,7 +141,7 @@ def atomic_folder(path: str | os.PathLike[str], *, kind: str, overwrite: bool = 
 
 
 @contextmanager
-def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]:
+def rewritable_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]:
     """Makes a folder like `atomic_folder`, for one that its own run rewrites again and again.
 
     It never raises an error for other files in the folder: files that this kind did not write, or that changed since,
@@ -149,12 +149,12 @@ def renewed_folder(path: str | os.PathLike[str], *, kind: str) -> Iterator[Path]
     """
     target = _real(path)
     _mend(target)
-    own = owned(target, kind=kind) if target.is_dir() else Owned()
+    own = own_files(target, kind=kind) if target.is_dir() else Owned()
     with _written(target, kind, own, overwrite=True) as folder:
         yield folder
 
 
-def mended_folder(path: str | os.PathLike[str]) -> bool:
+def complete_replacement(path: str | os.PathLike[str]) -> bool:
     """Completes a replacement that a killed process began; returns whether the folder exists now."""
     target = _real(path)
     _mend(target)
@@ -168,7 +168,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         OutputError: it exists and may not be overwritten, it is a folder, or its folder is missing.
     """
     target = Path(path)
-    if descriptor_of(path) is not None:
+    if open_descriptor(path) is not None:
         return  # a descriptor replaces nothing
     if target.is_dir() or os.fspath(path).endswith("/"):
         raise OutputError(f"{path} is a folder; give the name of a file to write", file=str(path))
@@ -237,7 +237,7 @@ def _is_above_us(place: Path) -> bool:
 def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterator[Path]:
     """Makes a new folder that replaces the existing one, of which only own files are removed."""
     remove_stale(target.parent)
-    with place_errors(target), temporary_folder(target) as temporary:
+    with write_errors(target), temporary_folder(target) as temporary:
         if target.is_dir():  # same permissions as the folder that it replaces
             temporary.chmod(target.stat().st_mode & 0o777 | 0o700)
         yield temporary
@@ -249,17 +249,17 @@ def _written(target: Path, kind: str, own: Owned, *, overwrite: bool) -> Iterato
         sync_folder(target.parent)
 
 
-def take_name(temporary: Path, target: Path, *, overwrite: bool) -> None:
+def rename_to_final(temporary: Path, target: Path, *, overwrite: bool) -> None:
     """Renames a complete file to its final name; without ``overwrite`` the temporary name may remain.
 
     Raises:
         OutputError: there is a file of that name, perhaps just created, and it may not be overwritten.
     """
-    if overwrite or not linked(temporary, target):
+    if overwrite or not link_file(temporary, target):
         temporary.replace(target)
 
 
-def linked(file: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
+def link_file(file: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
     """Gives a file another name by a link, which never replaces a file that was just created, as a rename would.
 
     Returns:
@@ -282,7 +282,7 @@ def linked(file: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool
 
 def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None:
     if not target.is_dir() or not any(target.iterdir()):
-        like(target, temporary)
+        copy_permissions(target, temporary)
         try:
             temporary.rename(target)  # it fails if something was just created there
         except OSError as error:
@@ -293,10 +293,10 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
     if not overwrite or not target.is_dir():
         raise _exists(str(target), target)
     for name in (name for name in own.files if (temporary / name).is_file()):
-        like(target / name, temporary / name)
-    like(target, temporary)
+        copy_permissions(target / name, temporary / name)
+    copy_permissions(target, temporary)
     old = old_name(target)
-    with held(target):
+    with lock_folder(target):
         target.rename(old)
         try:
             temporary.rename(target)
@@ -308,15 +308,15 @@ def _swap(temporary: Path, target: Path, own: Owned, *, overwrite: bool) -> None
 
 def _mend(target: Path) -> None:
     """Completes a replacement of a folder that a killed process began."""
-    for old in replaced_before(target):
-        with taken_over(old) as mine:
+    for old in interrupted_replacements(target):
+        with lock_abandoned(old) as mine:
             if mine and target.is_dir():
-                retire(old, target, owned(old, kind=kind_of(old)))
+                retire(old, target, own_files(old, kind=record_kind(old)))
             elif mine and not target.exists():
                 old.rename(target)
 
 
-def like(there: Path, new: Path) -> None:
+def copy_permissions(there: Path, new: Path) -> None:
     """Copies permissions, and the owner as far as permitted, from a file or folder to its replacement."""
     try:
         found = there.stat()
@@ -347,7 +347,7 @@ def sync(path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> None:
 
 
 @contextmanager
-def place_errors(target: Path) -> Iterator[None]:
+def write_errors(target: Path) -> Iterator[None]:
     """Converts an error in the block to an `OutputError` if it means that a file or folder cannot be written.
 
     Raises:

@@ -76,19 +76,19 @@ _FOREIGN_SHARE: Final = 100  # at most one letter in 100 may be outside of the b
 _ODD_SHARE: Final = 50  # at most one in 50 characters that are not ASCII may be in an odd position
 
 
-def by_mark(head: bytes) -> str:
+def bom_encoding(head: bytes) -> str:
     """Returns the encoding that a byte order mark names; empty for none, and for that of UTF-8."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "")
 
 
-def head_text(head: bytes, *, codec: str = "utf-8") -> str:
+def decode_head(head: bytes, *, codec: str = "utf-8") -> str:
     """Decodes the beginning of a file, without its byte order mark; invalid bytes are replaced.
 
     Args:
         head: the first bytes of a file.
         codec: encoding of the file, unless a byte order mark names another.
     """
-    return head.decode(by_mark(head) or codec, errors="replace").removeprefix("\ufeff")
+    return head.decode(bom_encoding(head) or codec, errors="replace").removeprefix("\ufeff")
 
 
 def is_western(parts: Iterable[bytes]) -> bool:
@@ -231,7 +231,7 @@ def _kind_of_markup(head: str, suffix: str) -> str:
     return _NAMED.get(suffix, "") if _TAG.search(head) else ""
 
 
-def root_of(head: str) -> str:
+def root_element(head: str) -> str:
     """Returns the name of the outermost element of a text with mark-up; empty if its beginning does not show it."""
     match = _ROOT.match(head)
     return match[1].rpartition(":")[2] if match else ""

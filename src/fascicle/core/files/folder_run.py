@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from fascicle.core.files.atomic import check_target, linked, place_errors, sync
+from fascicle.core.files.atomic import check_target, link_file, sync, write_errors
 from fascicle.core.files.owned import Ledger
 from fascicle.core.files.part import Journal, is_journal
 from fascicle.errors import OutputError
@@ -153,7 +153,7 @@ class FolderRun:
         state, path = self._state_of(name), self._files.of[name]
         unnamed = self._unnamed / path.name
         try:
-            with place_errors(path), unnamed.open("wb") as stream:
+            with write_errors(path), unnamed.open("wb") as stream:
                 yield stream
                 size = stream.tell()
         except BaseException:
@@ -207,7 +207,7 @@ class FolderRun:
 
     def _name(self, group: list[_File]) -> None:
         """Renames files, once they are on the disk."""
-        with place_errors(self._files.folder):
+        with write_errors(self._files.folder):
             # Before renaming: an entry without a file is repeated, but a file without an entry would be refused.
             self._journal.append(*(file.entry for file in group))
             _sync([file.unnamed for file in group], self._files.folder)
@@ -238,7 +238,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _take_name(file: _File) -> None:
-    if not file.replace and linked(file.unnamed, file.path):
+    if not file.replace and link_file(file.unnamed, file.path):
         os.unlink(file.unnamed)  # noqa: PTH108 - ten thousand times
         return
     with suppress(OSError):

@@ -24,7 +24,7 @@ from fascicle.errors import FascicleError
 
 LARGE: Final = 1 << 22  # bytes up to which files are hashed each time, which takes about ten milliseconds
 SETTLED: Final = 3 * 10**9  # nanoseconds: the clocks of file systems are at most two seconds coarse
-State = tuple[int, ...]
+_State = tuple[int, ...]
 
 
 def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:
@@ -44,7 +44,7 @@ def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | N
     if sum(size for size, _ in files.values()) <= LARGE:
         return _first_other(folder, files)
     stamp = msgspec.json.encode([[name, files[name][1], *states[name]] for name in sorted(files)])
-    place = stamp_of(folder)
+    place = stamp_path(folder)
     if _content(place) == stamp:
         return None
     now = time.time_ns()
@@ -55,7 +55,7 @@ def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | N
     return changed
 
 
-def stamp_of(folder: Path) -> Path:
+def stamp_path(folder: Path) -> Path:
     """Returns the path of the stamp of a folder."""
     base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
     cache = Path(base) if base and Path(base).is_absolute() else Path(os.path.expanduser("~"), ".cache")  # noqa: PTH111
@@ -63,9 +63,9 @@ def stamp_of(folder: Path) -> Path:
     return cache / "fascicle" / "intact" / f"{name}.json"
 
 
-def _states(folder: Path, files: Mapping[str, object]) -> dict[str, State]:
+def _states(folder: Path, files: Mapping[str, object]) -> dict[str, _State]:
     """Returns the states of those files that exist."""
-    found: dict[str, State] = {}
+    found: dict[str, _State] = {}
     for name in files:
         try:
             said = (folder / name).stat()

@@ -44,7 +44,7 @@ class Owned:
         return name in self.files and _stamp(folder / name) == self.files[name]
 
 
-def owned(folder: Path, *, kind: str) -> Owned:
+def own_files(folder: Path, *, kind: str) -> Owned:
     """Finds the own files of a folder; hashes every file of its record.
 
     Args:
@@ -57,7 +57,7 @@ def owned(folder: Path, *, kind: str) -> Owned:
     found = _read(folder)
     expected = found[1] if found and found[0] == kind else {}
     files, others = dict[str, _Stamp](), []
-    for name in entries(folder):
+    for name in _entries(folder):
         if name == RECORD and found:
             continue
         stamp = _stamp(folder / name)
@@ -68,7 +68,7 @@ def owned(folder: Path, *, kind: str) -> Owned:
     return Owned(files=files, others=tuple(sorted(others)))
 
 
-def kind_of(folder: Path) -> str:
+def record_kind(folder: Path) -> str:
     """Returns the kind in the record of a folder; empty if it has no record."""
     found = _read(folder)
     return found[0] if found else ""
@@ -80,7 +80,7 @@ def check_replaceable(folder: Path, *, kind: str) -> Owned:
     Raises:
         OutputError: it does; the message names up to three files.
     """
-    found = owned(folder, kind=kind)
+    found = own_files(folder, kind=kind)
     _refuse(found.others, folder, "name")
     return found
 
@@ -95,14 +95,14 @@ def _refuse(others: Sequence[str], folder: Path, instead: str) -> None:
         )
 
 
-def changed(folder: Path) -> list[str]:
+def changed_files(folder: Path) -> list[str]:
     """Returns names of recorded files that are missing or changed; none without a record."""
     found = _read(folder)
     facts = found[1].items() if found else ()
     return [name for name, one in facts if _stamp(folder / name) is None or file_facts(folder / name) != one]
 
 
-def entries(folder: Path) -> Iterator[str]:
+def _entries(folder: Path) -> Iterator[str]:
     """Yields the relative names of all files and empty folders in a folder, with ``/`` between folders.
 
     Raises:
@@ -124,7 +124,7 @@ def entries(folder: Path) -> Iterator[str]:
 
 def write_record(folder: Path, *, kind: str) -> None:
     """Writes the record of all files in a folder; the same files give the same bytes."""
-    names = (name for name in entries(folder) if name != RECORD and _stamp(folder / name) is not None)
+    names = (name for name in _entries(folder) if name != RECORD and _stamp(folder / name) is not None)
     _write(folder, kind, [(name, file_facts(folder / name)) for name in sorted(names)])
 
 
@@ -182,7 +182,7 @@ class Ledger:
 def remove_owned(folder: Path, *, kind: str) -> None:
     """Removes the files that Fascicle wrote in a folder, and the folder if it is then empty."""
     if folder.is_dir():
-        own = owned(folder, kind=kind)
+        own = own_files(folder, kind=kind)
         for name in own.files:
             (folder / name).unlink(missing_ok=True)
         if not own.others:
@@ -199,7 +199,7 @@ def retire(old: Path, new: Path, own: Owned) -> None:
         own: own files of the old folder.
     """
     # Files whose names are free are moved first, so that no renamed file takes their names.
-    for name in sorted(entries(old), key=lambda name: os.path.lexists(new / name)):
+    for name in sorted(_entries(old), key=lambda name: os.path.lexists(new / name)):
         place = old / name
         if name == RECORD:
             continue  # removed last: after a kill it lists the remaining files

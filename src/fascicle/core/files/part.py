@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
-from fascicle.core.files.atomic import check_target, like, place_errors, sync_folder, take_name
+from fascicle.core.files.atomic import check_target, copy_permissions, rename_to_final, sync_folder, write_errors
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError, Place
 
@@ -76,7 +76,7 @@ class Journal:
         Raises:
             OutputError: the file cannot be written, e.g. because the disk is full.
         """
-        with place_errors(self.path):
+        with write_errors(self.path):
             self._stream.write(b"".join(_line(entry) for entry in entries))
             self._stream.flush()
 
@@ -166,10 +166,10 @@ def _opened(path: Path) -> BinaryIO:
     return stream
 
 
-EVERY: Final = 2.0  # seconds between two entries of the journal: the most work that a kill loses
+_EVERY: Final = 2.0  # seconds between two entries of the journal: the most work that a kill loses
 
 
-def part_of(target: str | os.PathLike[str]) -> tuple[Path, Path]:
+def part_paths(target: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Returns the paths of the part and the journal of an output file."""
     final = Path(target).resolve()
     part = final.with_name(f"{final.name}.part")
@@ -191,7 +191,7 @@ class PartFile:
         made_by: Mapping[str, str],
         overwrite: bool = False,
         resume: bool = False,
-        every: float = EVERY,
+        every: float = _EVERY,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Opens the part and its journal.
@@ -210,7 +210,7 @@ class PartFile:
         """
         check_target(target, overwrite=overwrite)
         self._target, self._overwrite = target, overwrite
-        self._part, journal = part_of(target)
+        self._part, journal = part_paths(target)
         final = Path(target).resolve()
         if final.exists() and not final.is_file():
             raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
@@ -226,21 +226,21 @@ class PartFile:
         self._every, self._clock = every, clock
         self._kept = clock()
         try:
-            with place_errors(Path(target)):
+            with write_errors(Path(target)):
                 self._stream = _PartStream(self._part, start=self.done["bytes"] if self.done else 0)
-                like(final, self._part)  # same permissions as the file that it replaces
+                copy_permissions(final, self._part)  # same permissions as the file that it replaces
         except BaseException:
             self._journal.close() if self._journal.was_there else self._journal.remove()
             raise
 
     @contextmanager
     def opened(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
-        """Opens the stream to write to, like ``files.atomic.output``; at its end the file gets its final name.
+        """Opens the stream to write to, like ``files.atomic.open_output``; at its end the file gets its final name.
 
         After an error the part is kept if a later run can resume it.
         """
         try:
-            with place_errors(Path(self._target)):
+            with write_errors(Path(self._target)):
                 with self._stream:
                     yield cast(BinaryIO, self._stream)
                     self._stream.safe()
@@ -253,8 +253,8 @@ class PartFile:
     def _finish(self) -> None:
         check_target(self._target, overwrite=self._overwrite)
         final = Path(self._target).resolve()
-        like(final, self._part)
-        take_name(self._part, final, overwrite=self._overwrite)
+        copy_permissions(final, self._part)
+        rename_to_final(self._part, final, overwrite=self._overwrite)
         self._part.unlink(missing_ok=True)
         sync_folder(final.parent)
 

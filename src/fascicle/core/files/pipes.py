@@ -22,7 +22,7 @@ _LINKS: Final = 40  # most links in a chain
 PATIENCE: Final = 10.0  # seconds to wait for a writer
 
 
-def descriptor_of(path: str | os.PathLike[str]) -> int | None:
+def open_descriptor(path: str | os.PathLike[str]) -> int | None:
     """Returns the number of the open descriptor that a path names, such as ``/dev/fd/3``; else ``None``.
 
     The target of such a path, perhaps a file that is appended to, must not be replaced.
@@ -57,7 +57,7 @@ def refuse_pipe(path: str, *, formats: str) -> None:
         )
 
 
-def opened(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
+def open_file(path: Path, *, patience: float = PATIENCE) -> BinaryIO:
     """Opens a file for reading; a pipe as soon as a process writes into it.
 
     Args:
@@ -176,7 +176,7 @@ def _filled(rest: AnyStr, readline: Callable[[int], AnyStr], *, most: int, newli
     return rest if rest.endswith(newline) or len(rest) > most else rest + readline(most + 1 - len(rest))
 
 
-def too_long(path: str, number: int, *, most: int) -> FormatError:
+def long_line(path: str, number: int, *, most: int) -> FormatError:
     """Returns the error for a line that is too long."""
     message = f"line {number} is longer than {most:,} bytes; is this the format you named? If so, split the line"
     return FormatError(message, at=path, line=number, code="too-large")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from fascicle.core.files.temporary import remove_stale, temporary_folder
-from fascicle.errors import FascicleError, InputError, OutputError, UsageError, needed
+from fascicle.errors import FascicleError, InputError, OutputError, UsageError, import_extra
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 _TOGETHER: Final = 256  # files that are fetched in parallel
@@ -91,7 +91,7 @@ class RemoteFolder:
     @contextmanager
     def opened(self, name: str) -> Iterator[BufferedReader]:
         """Opens a local copy of a file."""
-        with fetched(self.at(name)) as near, Path(near).open("rb") as stream:
+        with fetch_to_local(self.at(name)) as near, Path(near).open("rb") as stream:
             yield stream
 
     def remove(self, names: Sequence[str]) -> None:
@@ -112,7 +112,7 @@ class RemoteFolder:
 
 
 @contextmanager
-def fetched(path: str) -> Iterator[str]:
+def fetch_to_local(path: str) -> Iterator[str]:
     """Provides a local copy of a file for the block; a path that is no URL is returned unchanged.
 
     Raises:
@@ -132,7 +132,7 @@ def fetched(path: str) -> Iterator[str]:
         yield near
 
 
-def listed(url: str) -> list[str]:
+def list_url(url: str) -> list[str]:
     """Returns the files that a URL names: itself, matches of its ``*``, or the ``*.txt`` files of a folder.
 
     Raises:
@@ -156,7 +156,7 @@ def listed(url: str) -> list[str]:
     return [system.unstrip_protocol(one) for one in found]
 
 
-def state_of_url(url: str) -> str:
+def url_state(url: str) -> str:
     """Returns a text that changes when a file changes: its size, and its entity tag or its time.
 
     Raises:
@@ -172,7 +172,7 @@ def state_of_url(url: str) -> str:
 def _system_of(url: str) -> tuple[Any, str]:
     if "::" in url:
         raise UsageError(f"{url} is several URLs in one; give one")
-    fsspec = needed("fsspec", extra="remote")
+    fsspec = import_extra("fsspec", extra="remote")
     try:
         system, path = fsspec.core.url_to_fs(url)
     except ImportError as error:

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, by_mark, is_western
-from fascicle.core.files.pipes import is_pipe, opened, raw_lines, too_long, unreadable
+from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, bom_encoding, is_western
+from fascicle.core.files.pipes import is_pipe, long_line, open_file, raw_lines, unreadable
 from fascicle.errors import FormatError, UsageError
 
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
@@ -111,11 +111,11 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Iterates over numbered lines; see the function `lines`."""
-        return lines(self)
+        return read_lines(self)
 
     def text(self) -> str:
-        """Reads the whole file; see `whole_text`."""
-        return whole_text(self)
+        """Reads the whole file; see `read_whole_text`."""
+        return read_whole_text(self)
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Opens the bytes of the file; see `open_bytes`."""
@@ -138,7 +138,7 @@ def suffix(path: str) -> str:
     return Path(name).suffix
 
 
-def telling_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
+def distinguishing_folders(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     """Returns for each file the nearest parent folder that distinguishes files of one name; else its own folder."""
     above = [Path(path).resolve().parent.parts[::-1] for path in paths]
     found = []
@@ -187,11 +187,11 @@ def open_bytes(path: str, *, meter: Meter | None = None) -> Iterator[BinaryIO]:
 
 def _opened(path: str, meter: Meter | None) -> BinaryIO:
     if meter is None or is_pipe(path):  # the length of a pipe is unknown
-        return opened(Path(path))
+        return open_file(Path(path))
     return cast(BinaryIO, _Metered(Path(path).open("rb", buffering=0), meter))
 
 
-def lines(source: Source) -> Iterator[tuple[int, str]]:
+def read_lines(source: Source) -> Iterator[tuple[int, str]]:
     r"""Streams a file as ``(line number from 1, line)``, without line ends.
 
     A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks.
@@ -200,11 +200,11 @@ def lines(source: Source) -> Iterator[tuple[int, str]]:
         InputError: the file cannot be opened.
         FormatError: a binary file, another encoding, a line beyond `MAX_LINE`.
     """
-    for number, line in lines_or_errors(source):
-        yield number, text_of(line)
+    for number, line in read_lines_or_errors(source):
+        yield number, line_text(line)
 
 
-def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
+def read_lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
     """Iterates like `lines`, but yields the error of a line that is too long or invalid, and continues.
 
     Raises:
@@ -216,7 +216,7 @@ def lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
         yield from _byte_lines(stream, source) if source.is_bytewise else _text_lines(stream, source)
 
 
-def text_of(line: Line) -> str:
+def line_text(line: Line) -> str:
     """Returns the text of a line.
 
     Raises:
@@ -227,12 +227,12 @@ def text_of(line: Line) -> str:
     return line
 
 
-def without_mark(line: Line) -> Line:
+def strip_mark(line: Line) -> Line:
     """Removes a byte order mark, which begins a line where files were joined."""
     return line.removeprefix("\ufeff") if isinstance(line, str) else line
 
 
-def whole_text(source: Source) -> str:
+def read_whole_text(source: Source) -> str:
     """Reads a whole file as text; only a byte order mark is removed.
 
     Raises:
@@ -248,7 +248,7 @@ def whole_text(source: Source) -> str:
     if not source.is_utf8:
         return _decode_other(data, source)
     offset = len(_BOM) if data.startswith(_BOM) else 0
-    return text_of(_Decoder(source).decoded(data[offset:], offset=offset))
+    return line_text(_Decoder(source).decoded(data[offset:], offset=offset))
 
 
 def is_integer(text: str) -> bool:
@@ -262,7 +262,7 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
     for raw, lost in raw_lines(stream.readline, most=MAX_LINE, ends=(b"\n", b"\r")):
         if lost:
             number, offset = number + 1, offset + lost
-            yield number, too_long(source.path, number, most=MAX_LINE)
+            yield number, long_line(source.path, number, most=MAX_LINE)
             continue
         # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
@@ -283,12 +283,12 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
         for raw, lost in raw_lines(text.readline, most=MAX_LINE, ends=("\n", "\r")):
             if lost:
                 number += 1
-                yield number, too_long(source.path, number, most=MAX_LINE)
+                yield number, long_line(source.path, number, most=MAX_LINE)
                 continue
             body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
             for part in body.split("\r"):
                 number += 1
-                yield number, binary(source.path, f"in line {number}") if "\0" in part else part
+                yield number, nul_error(source.path, f"in line {number}") if "\0" in part else part
     except UnicodeError as error:
         message = f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
         raise FormatError(message, at=source.path, code="encoding") from None
@@ -315,7 +315,7 @@ class _Decoder:
         path, place = self._source.path, f" (line {line})" if line is not None else ""
         zero = data.find(b"\0")
         if zero >= 0:
-            return binary(path, f"at byte {offset + zero}{place}")
+            return nul_error(path, f"at byte {offset + zero}{place}")
         try:
             return data.decode(self._codec)
         except UnicodeDecodeError as error:
@@ -348,7 +348,7 @@ def _looked_at(stream: BinaryIO, source: Source) -> Source:
     head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
     if kind := binary_kind(head):
         raise FormatError(f"{source.path} is {kind}", file=source.path)
-    found = by_mark(head) if source.encoding == AUTO else ""
+    found = bom_encoding(head) if source.encoding == AUTO else ""
     if not found:
         return source
     _tell(source, found, BY_MARK)
@@ -367,11 +367,11 @@ def _decode_other(data: bytes, source: Source) -> str:
         message = f"{source.path} is not {source.encoding} text ({error}); {GIVE_ENCODING}"
         raise FormatError(message, file=source.path, code="encoding") from None
     if "\0" in text:
-        raise binary(source.path, f"at character {text.index(chr(0))}")
+        raise nul_error(source.path, f"at character {text.index(chr(0))}")
     return text
 
 
-def binary(path: str, where: str) -> FormatError:
+def nul_error(path: str, where: str) -> FormatError:
     """Returns the error for a file that contains a NUL character."""
     return FormatError(
         f"{path} is a binary file or text in another encoding (a NUL {where}); if it is text, {GIVE_ENCODING} "

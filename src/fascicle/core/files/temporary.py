@@ -50,7 +50,7 @@ def old_name(target: Path) -> Path:
     return target.with_name(f".{target.name[:_SHOWN]}.{token}{_sum(target.name + token)}.fascicle-old")
 
 
-def replaced_before(target: Path) -> Iterator[Path]:
+def interrupted_replacements(target: Path) -> Iterator[Path]:
     """Yields old contents of a target that killed processes left during a replacement."""
     with contextlib.suppress(OSError):
         for path in target.parent.iterdir():
@@ -92,7 +92,7 @@ def temporary_folder(target: Path) -> Iterator[Path]:
         path = temporary_name(target)
         path.mkdir()
         try:
-            with held(path) as mine:
+            with lock_folder(path) as mine:
                 if mine:
                     yield path
                     return
@@ -101,7 +101,7 @@ def temporary_folder(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[bool]:
+def lock_folder(folder: Path) -> Iterator[bool]:
     """Locks a folder for the block; yields true if that succeeded, or is not needed on this system."""
     if sys.platform == "win32":
         yield True
@@ -129,7 +129,7 @@ def remove_stale(folder: Path) -> None:
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [Path(entry.path) for entry in entries if is_temporary(entry.name)]:
-            with taken_over(path) as mine:
+            with lock_abandoned(path) as mine:
                 if mine and path.is_dir():
                     shutil.rmtree(path, ignore_errors=True)
                 elif mine:
@@ -137,7 +137,7 @@ def remove_stale(folder: Path) -> None:
 
 
 @contextmanager
-def taken_over(path: Path) -> Iterator[bool]:
+def lock_abandoned(path: Path) -> Iterator[bool]:
     """Locks a file or folder of a dead process; yields false if a living one holds it, or if that is unknown."""
     if sys.platform == "win32":
         yield False

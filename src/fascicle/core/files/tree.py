@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, by_mark, is_western
+from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, bom_encoding, is_western
 from fascicle.core.files.pipes import unreadable
-from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, binary
+from fascicle.core.files.source import GIVE_ENCODING, STDIN, Source, nul_error
 from fascicle.errors import FormatError, InputError, UsageError
 
 MAX_MEMBER: Final = 64 * 2**20  # bytes of one file, unpacked
@@ -95,7 +95,7 @@ class Tree:
             message = f"{place} is not {source.codec} text ({error}); {GIVE_ENCODING}"
             raise FormatError(message, code="encoding") from None
         if "\0" in text:
-            raise binary(place, f"at character {text.index(chr(0))}")
+            raise nul_error(place, f"at character {text.index(chr(0))}")
         marked = text.startswith("\ufeff")
         return text[1:] if marked else text, marked
 
@@ -103,7 +103,7 @@ class Tree:
 def _decoded(data: bytes, source: Source) -> str:
     if source.encoding != AUTO or source.told is None:
         return data.decode(source.codec)
-    if marked := by_mark(data[:4]):
+    if marked := bom_encoding(data[:4]):
         source.told(marked, BY_MARK)
         return "\ufeff" + data.decode(marked)  # the codec removes the mark
     try:
@@ -115,7 +115,7 @@ def _decoded(data: bytes, source: Source) -> str:
         return data.decode(WESTERN)
 
 
-def archive_of(path: str) -> tuple[Path, str] | None:
+def split_archive(path: str) -> tuple[Path, str] | None:
     """Returns the zip on a path, and the path inside it (empty for its top); ``None`` if there is no zip."""
     if path == STDIN:
         return None
@@ -129,9 +129,9 @@ def archive_of(path: str) -> tuple[Path, str] | None:
     return None
 
 
-def is_there(path: str) -> bool:
+def path_exists(path: str) -> bool:
     """True if a path leads to a file or folder, or to a zip (the path inside the zip is not checked)."""
-    return Path(path).exists() or archive_of(path) is not None
+    return Path(path).exists() or split_archive(path) is not None
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def open_tree(path: str, *, suffixes: Collection[str]) -> Iterator[Tree]:
     """
     if path == STDIN:
         raise UsageError("standard input is one file, but this format has several; name a folder or a .zip")
-    found = archive_of(path)
+    found = split_archive(path)
     if found is None:
         yield _folder(path, suffixes)
         return
@@ -170,7 +170,7 @@ def is_unicode(name: str) -> bool:
     return True
 
 
-def suffix_of(name: str) -> str:
+def lower_suffix(name: str) -> str:
     """Returns the suffix of a file name in lower case."""
     return PurePosixPath(name).suffix.lower()
 
@@ -178,7 +178,7 @@ def suffix_of(name: str) -> str:
 def has_suffix_below(folder: Path, suffixes: Collection[str], *, depth: int | None = None) -> bool:
     """True if a folder holds a visible file with such a suffix, at most ``depth`` levels down (0: directly)."""
     for place, folders, files in os.walk(folder):
-        if any(suffix_of(file) in suffixes and _is_visible(file) for file in files):
+        if any(lower_suffix(file) in suffixes and _is_visible(file) for file in files):
             return True
         deep = depth is not None and len(Path(place).relative_to(folder).parts) >= depth
         folders[:] = [name for name in folders if not deep and _is_visible(name)]
@@ -202,7 +202,7 @@ def _folder(path: str, suffixes: Collection[str]) -> Tree:
         if place.is_dir():
             names, root = _listed(place), path
         elif place.is_file():
-            if suffix_of(place.name) not in suffixes:
+            if lower_suffix(place.name) not in suffixes:
                 raise _no_tree(place, suffixes)
             names = [entry.name for entry in place.parent.iterdir() if entry.stem == place.stem and entry.is_file()]
             root = str(place.parent)
@@ -241,7 +241,7 @@ def _archive(path: str, archive: zipfile.ZipFile, found: tuple[Path, str], suffi
     if inner and not any(name.startswith(start) for name in (*members, *_folders(members))):
         if inner not in members:
             raise _not_inside(place, inner, members)
-        if suffix_of(inner) not in suffixes:
+        if lower_suffix(inner) not in suffixes:
             message = f"{path} is not a {' or '.join(suffixes)} file; give a folder inside the zip, or such a file"
             raise FormatError(message, file=path)
         beside = PurePosixPath(inner)
@@ -300,7 +300,7 @@ def _opened(place: Path) -> zipfile.ZipFile:
 
 def _chosen(names: list[str], suffixes: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the names with these suffixes, sorted folder by folder, and separately those that are not Unicode."""
-    chosen = [name for name in names if suffix_of(name) in suffixes and all(map(_is_visible, name.split("/")))]
+    chosen = [name for name in names if lower_suffix(name) in suffixes and all(map(_is_visible, name.split("/")))]
     ordered = sorted(chosen, key=lambda name: name.split("/"))
     unnamed = {name for name in ordered if not is_unicode(name)}
     return tuple(name for name in ordered if name not in unnamed), tuple(sorted(unnamed))

@@ -28,7 +28,7 @@ from fascicle.core.document import GOLD, Document, Identity
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit
-from fascicle.evaluation.scoring.rules import joined, properly_inside, touching
+from fascicle.evaluation.scoring.rules import find_overlapping, join_touching, properly_inside
 
 Values = Floats
 
@@ -300,8 +300,8 @@ class _Sheet:
 
     def depths(self, mentions: Sequence[Fragments]) -> list[int]:
         """Counts, for each mention, the gold mentions of different characters that properly contain it."""
-        gold = list({joined(spans) for _, spans in self._gold})
+        gold = list({join_touching(spans) for _, spans in self._gold})
         return [
             sum(properly_inside(spans, gold[at]) for at in others)
-            for spans, others in zip(mentions, touching(mentions, gold), strict=True)
+            for spans, others in zip(mentions, find_overlapping(mentions, gold), strict=True)
         ]

@@ -229,7 +229,7 @@ def boundary_words(found: Iterable[Mistake], texts: Mapping[str, str], *, at_mos
     return sorted(rows, key=lambda row: (-row["count"], row["words"], row["side"], row["change"]))[:at_most]
 
 
-def examples(
+def error_examples(
     found: Sequence[Mistake],
     documents: Mapping[str, Document],
     *,

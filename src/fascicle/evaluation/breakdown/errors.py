@@ -35,15 +35,15 @@ from typing import Any, Final, Literal
 
 from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments, fragments_overlap
-from fascicle.evaluation.scoring.rules import overlap, properly_inside, size, touching
+from fascicle.evaluation.scoring.rules import count_characters, find_overlapping, properly_inside, shared_characters
 
-Side = Literal["fp", "fn"]
-ALONE: Final = ("spurious", "missed")
+_Side = Literal["fp", "fn"]
+_ALONE: Final = ("spurious", "missed")
 BOUNDARY: Final = ("boundary-left", "boundary-right", "boundary-both", "boundary-inside")
-CLASSES: Final = ("type", "merged", "split", *BOUNDARY, "boundary-and-type", *ALONE)
-_OTHER: Final[Mapping[Side, Side]] = MappingProxyType({"fp": "fn", "fn": "fp"})
+CLASSES: Final = ("type", "merged", "split", *BOUNDARY, "boundary-and-type", *_ALONE)
+_OTHER: Final[Mapping[_Side, _Side]] = MappingProxyType({"fp": "fn", "fn": "fp"})
 # A false positive that holds several false negatives has merged them; a false negative that holds some was split.
-_HOLDERS: Final[tuple[tuple[str, Side], ...]] = (("merged", "fp"), ("split", "fn"))
+_HOLDERS: Final[tuple[tuple[str, _Side], ...]] = (("merged", "fp"), ("split", "fn"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Mistake:
     """
 
     document: str
-    side: Side
+    side: _Side
     kind: str
     mention: Mention
     partner: Mention | None = None
@@ -85,7 +85,7 @@ def distinct(mentions: Iterable[Mention]) -> list[Mention]:
     return [kept[key] for key in sorted(kept)]
 
 
-def mistakes(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> list[Mistake]:
+def find_mistakes(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> list[Mistake]:
     """Classifies what went wrong.
 
     Args:
@@ -116,9 +116,9 @@ class _Page:
 
     def __init__(self, identifier: str, gold: list[Mention], predicted: list[Mention]) -> None:
         self._id = identifier
-        self._layers: dict[Side, _Layer] = {"fp": _Layer(predicted, gold), "fn": _Layer(gold, predicted)}
-        self._partners: dict[Side, list[list[int]]] = {
-            "fp": touching(self._layers["fp"].spans, self._layers["fn"].spans),
+        self._layers: dict[_Side, _Layer] = {"fp": _Layer(predicted, gold), "fn": _Layer(gold, predicted)}
+        self._partners: dict[_Side, list[list[int]]] = {
+            "fp": find_overlapping(self._layers["fp"].spans, self._layers["fn"].spans),
             "fn": [[] for _ in gold],
         }
         for at, others in enumerate(self._partners["fp"]):
@@ -143,7 +143,7 @@ class _Page:
                     partner_right=partner is not None and opposite.right[partner],
                 )
 
-    def _holders(self, side: Side) -> dict[int, set[int]]:
+    def _holders(self, side: _Side) -> dict[int, set[int]]:
         """Errors of a side that at least two disjoint errors of the other side and their type lie properly inside of.
 
         Returns:
@@ -166,7 +166,7 @@ class _Page:
                 found[at] = {o for o, is_apart in zip(inside, apart, strict=True) if is_apart}
         return found
 
-    def _classified(self, side: Side, at: int) -> tuple[str, int | None]:
+    def _classified(self, side: _Side, at: int) -> tuple[str, int | None]:
         """Returns the class of an error, and the partner that decides it."""
         layer, opposite = self._layers[side], self._layers[_OTHER[side]]
         spans, type_ = layer.spans[at], layer.mentions[at].type
@@ -207,8 +207,8 @@ def _boundary(spans: Fragments, partner: Fragments) -> str:
 
 
 def _nearness(a: Fragments, b: Fragments) -> float:
-    common = overlap(a, b)
-    return common / (size(a) + size(b) - common)
+    common = shared_characters(a, b)
+    return common / (count_characters(a) + count_characters(b) - common)
 
 
 def error_rates(found: Iterable[Mistake], *, same_type: bool = False) -> dict[str, Any]:

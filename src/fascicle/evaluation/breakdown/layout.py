@@ -116,7 +116,7 @@ class Lexicon:
     surfaces: Surfaces = field(repr=False)
 
 
-def lexicon(documents: Iterable[Document]) -> Lexicon:
+def read_lexicon(documents: Iterable[Document]) -> Lexicon:
     """Reads training documents; what takes the time is cutting and walking through every text once.
 
     Args:

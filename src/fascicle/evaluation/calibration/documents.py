@@ -12,16 +12,16 @@ import numpy as np
 
 from fascicle.core.document import GOLD, Document, Mention, Patch, identities
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.scores import Counts, figures
-from fascicle.runtime.decoding.deciding import Knows, decided, knows_nothing
+from fascicle.runtime.decoding.deciding import FindTypes, decide_mentions, find_no_types
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
-LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
-GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))  # scores below 0.45 are hardly given
-Cuts = Callable[[str], Sequence[Span]]
+_LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing
+_GRID: Final = (0.0, *(round(0.05 * step, 2) for step in range(9, 19)))  # scores below 0.45 are hardly given
+_Cuts = Callable[[str], Sequence[Span]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class FittedDocuments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answered:
+class PredictedTexts:
     """Development texts of one file, with the predictions of a model.
 
     Attributes:
@@ -92,7 +92,7 @@ class _Texts:
     gold: Sequence[frozenset[Any]] = field(repr=False)
     answers: Sequence[tuple[Document, Patch]] = field(repr=False)
     sentences: bool
-    how: Mapping[str, Any] = field(repr=False)  # `decided` needs it
+    how: Mapping[str, Any] = field(repr=False)  # `decide_mentions` needs it
 
     @property
     def mentions(self) -> int:
@@ -102,7 +102,7 @@ class _Texts:
         if rule is None:
             return [patch.add for _, patch in self.answers]
         rules = DocumentDecision(types={self.type: rule})
-        return [decided(document, patch, rules, **self.how).add for document, patch in self.answers]
+        return [decide_mentions(document, patch, rules, **self.how).add for document, patch in self.answers]
 
     def judged(self, rule: TypeDecision | None) -> list[tuple[float, bool]]:
         """Score of each mention that stays, and whether it is right."""
@@ -119,12 +119,12 @@ class _Texts:
 
 
 def fit_documents(
-    answered: Sequence[Answered],
+    answered: Sequence[PredictedTexts],
     *,
-    sentences: Cuts,
+    sentences: _Cuts,
     types: Sequence[str],
     chosen_on: Mapping[str, str],
-    knows: Knows = knows_nothing,
+    knows: FindTypes = find_no_types,
 ) -> FittedDocuments:
     """Fits ``low``, ``high``, ``known``, ``alone``, ends and a curve for each type.
 
@@ -145,15 +145,15 @@ def fit_documents(
     """
     how = {"sentences": sentences, "knows": knows}
     every = [_texts(one, name, how) for one in answered for name in types if name in one.types]
-    used = [one for one in every if one.mentions >= LEAST]
+    used = [one for one in every if one.mentions >= _LEAST]
     if not used:
         raise InputError(
-            f"no type has {LEAST} gold mentions in a file, and fewer decide nothing; give more development data"
+            f"no type has {_LEAST} gold mentions in a file, and fewer decide nothing; give more development data"
         )
     rules = {name: _fitted([one for one in used if one.type == name]) for name in types}
     known = {name: rule for name, rule in rules.items() if rule is not None}
     notes = tuple(
-        f"no file has {LEAST} gold mentions of {name!r}, so nothing but the edges of its mentions changes"
+        f"no file has {_LEAST} gold mentions of {name!r}, so nothing but the edges of its mentions changes"
         for name in types
         if name not in known
     )
@@ -161,7 +161,7 @@ def fit_documents(
     return FittedDocuments(decision=DocumentDecision(types=known, chosen_on=dict(chosen_on)), rows=rows, notes=notes)
 
 
-def _texts(answered: Answered, kind: str, how: Mapping[str, Any]) -> _Texts:
+def _texts(answered: PredictedTexts, kind: str, how: Mapping[str, Any]) -> _Texts:
     pairs = zip(answered.documents, answered.answers, strict=True)
     shown = [
         (
@@ -189,7 +189,7 @@ def _row(texts: _Texts, rule: TypeDecision) -> Row:
         before=texts.f1(None),
         after=texts.f1(rule),
         sentences=texts.sentences,
-        used=texts.mentions >= LEAST,
+        used=texts.mentions >= _LEAST,
     )
 
 
@@ -200,10 +200,10 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
     found = TypeDecision()
     for _ in range(2 if longer else 0):  # what is decided of known names changes what is best for the others
-        pairs = [(low, high) for low, high in product(GRID, (*GRID, 1.0)) if low <= high]
+        pairs = [(low, high) for low, high in product(_GRID, (*_GRID, 1.0)) if low <= high]
         found = _best([msgspec.structs.replace(found, low=low, high=high) for low, high in pairs], longer)
         found = _best(_with_known(found), longer)
-    found = _best([msgspec.structs.replace(found, alone=value) for value in GRID], single)
+    found = _best([msgspec.structs.replace(found, alone=value) for value in _GRID], single)
     found = found if longer else _best(_with_known(found), single)
     kinds: tuple[Ends, ...] = ("corpus", "bare")
     found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], longer)
@@ -213,7 +213,7 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
 
 
 def _with_known(rule: TypeDecision) -> list[TypeDecision]:
-    return [msgspec.structs.replace(rule, known=value) for value in (1.0, *reversed(GRID))]
+    return [msgspec.structs.replace(rule, known=value) for value in (1.0, *reversed(_GRID))]
 
 
 def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision:
@@ -224,7 +224,7 @@ def _best(rules: Sequence[TypeDecision], rows: Sequence[_Texts]) -> TypeDecision
     return rules[int(np.argmax(np.round(merits, 6)))]
 
 
-def lines_of(fitted: FittedDocuments) -> list[str]:
+def describe_fit(fitted: FittedDocuments) -> list[str]:
     """Describes what was fitted, as lines of text."""
     lines = []
     for name, rule in fitted.decision.types.items():
@@ -236,7 +236,7 @@ def lines_of(fitted: FittedDocuments) -> list[str]:
         )
     for row in fitted.rows:
         few = "" if row.used else ", too few to decide anything"
-        gold = counted(row.mentions, "gold mention")
+        gold = plural(row.mentions, "gold mention")
         lines.append(
             f"{row.type} of {row.file}: F1 {100 * row.before:.2f} before, {100 * row.after:.2f} after ({gold}{few})"
         )

@@ -18,20 +18,20 @@ import numpy as np
 from fascicle.core.arrays import Floats
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.calibration.reliability import (
-    Judged,
+    JudgedMentions,
     best_threshold,
     brier_score,
     expected_calibration_error,
     precision_recall,
-    reliability,
+    reliability_curve,
     threshold_for,
 )
 from fascicle.evaluation.scoring.scores import Counts, Figures, figures
-from fascicle.runtime.decoding.selection import calibrated, logits, sigmoid, thresholds
+from fascicle.runtime.decoding.selection import calibrate_scores, logits, sigmoid, type_thresholds
 from fascicle.settings.decision import Calibration, Curve, IsotonicCurve, LogisticCurve, TemperatureCurve
 
 LEAST, MOST = 0.01, 100.0  # temperatures
-LIMIT = 100.0  # of slope and offset
+_LIMIT = 100.0  # of slope and offset
 _STEPS = 100
 
 
@@ -66,7 +66,7 @@ class Temperature:
         return TemperatureCurve(temperature=self.value)
 
 
-def fit_temperature(data: Judged) -> Temperature:
+def fit_temperature(data: JudgedMentions) -> Temperature:
     """Returns the temperature with the highest likelihood.
 
     Args:
@@ -94,7 +94,7 @@ def fit_temperature(data: Judged) -> Temperature:
     return Temperature(value=1.0 / math.sqrt(low * high))
 
 
-def fit_isotonic(data: Judged) -> IsotonicCurve:
+def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:
     """Returns the rising function with the smallest squared distance to the truth, by pooling adjacent violators.
 
     Args:
@@ -150,18 +150,18 @@ def fit_logistic(judged: Sequence[Sequence[tuple[float, bool]]]) -> LogisticCurv
         weights = weights - np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-10:
             break
-    slope, offset = np.clip(weights, -LIMIT, LIMIT).tolist()
+    slope, offset = np.clip(weights, -_LIMIT, _LIMIT).tolist()
     return LogisticCurve(slope=slope, offset=offset) if slope > 0 else None
 
 
-def _given(data: Judged) -> Floats:
+def _given(data: JudgedMentions) -> Floats:
     if not len(data.scores):
         raise InputError("nothing was predicted, so no calibration can be fitted; give development data")
     return data.scores
 
 
 Method = Literal["temperature", "isotonic", "none"]
-METHODS: Final[tuple[Method, ...]] = ("temperature", "isotonic", "none")
+_METHODS: Final[tuple[Method, ...]] = ("temperature", "isotonic", "none")
 FEW: Final = 200  # predicted mentions, below which an isotonic curve mostly repeats its data
 
 
@@ -209,7 +209,7 @@ class Stage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fitted:
+class FittedCalibration:
     """Fitted calibration, and its effect on the data that it was fitted on.
 
     Attributes:
@@ -237,8 +237,8 @@ def check_gold(mentions: int) -> None:
 
 
 def fit_calibration(
-    data: Judged, *, method: Method, target: Target | None, types: Sequence[str] = (), chosen_on: str
-) -> Fitted:
+    data: JudgedMentions, *, method: Method, target: Target | None, types: Sequence[str] = (), chosen_on: str
+) -> FittedCalibration:
     """Fits a curve for the scores, and thresholds on what the curve gives.
 
     A threshold lies in the middle between the lowest score that is kept and the highest that is not, so that scores
@@ -257,14 +257,14 @@ def fit_calibration(
         UsageError: nothing to fit was asked for, an unknown method, or an impossible target.
         InputError: no gold mention, no temperature fits, or no threshold reaches the target.
     """
-    if method not in METHODS:
-        raise UsageError(f"the method {method!r} was given; choose from {', '.join(METHODS)}")
+    if method not in _METHODS:
+        raise UsageError(f"the method {method!r} was given; choose from {', '.join(_METHODS)}")
     if method == "none" and target is None:
         raise UsageError("neither a curve nor a threshold is to be fitted; give a method, or a target for thresholds")
     check_gold(sum(data.gold.values()))
     notes: list[str] = []
     fitted = Calibration(curve=_curve(data, method), wanted="" if target is None else str(target), chosen_on=chosen_on)
-    changed = replace(data, scores=calibrated(data.scores, fitted))
+    changed = replace(data, scores=calibrate_scores(data.scores, fitted))
     stages = [_stage("as it is", data)]
     if fitted.curve is not None:
         stages.append(_stage(method, changed))
@@ -273,17 +273,17 @@ def fit_calibration(
     if target is not None:
         fitted = _with_thresholds(fitted, changed, target=target, types=types, notes=notes)
         stages.append(_stage(f"kept for {target}", _kept(changed, fitted)))
-    return Fitted(calibration=fitted, stages=tuple(stages), notes=tuple(notes))
+    return FittedCalibration(calibration=fitted, stages=tuple(stages), notes=tuple(notes))
 
 
-def _curve(data: Judged, method: Method) -> Curve | None:
+def _curve(data: JudgedMentions, method: Method) -> Curve | None:
     if method == "none":
         return None
     return fit_temperature(data).curve() if method == "temperature" else fit_isotonic(data)
 
 
 def _with_thresholds(
-    fitted: Calibration, data: Judged, *, target: Target, types: Sequence[str], notes: list[str]
+    fitted: Calibration, data: JudgedMentions, *, target: Target, types: Sequence[str], notes: list[str]
 ) -> Calibration:
     """Returns the calibration with a threshold of each type, and where one is needed for all."""
     found: dict[str, float] = {}
@@ -302,7 +302,7 @@ def _with_thresholds(
     return msgspec.structs.replace(fitted, threshold=overall, thresholds=found)
 
 
-def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
+def _overall(data: JudgedMentions, target: Target, lacking: Mapping[str, str]) -> float:
     """Returns one threshold for all types together, used by types without their own."""
     try:
         return _threshold(data, target)
@@ -312,7 +312,7 @@ def _overall(data: Judged, target: Target, lacking: Mapping[str, str]) -> float:
         raise InputError(f"{' '.join(lacking.values())} of all types, {error}") from None
 
 
-def _threshold(data: Judged, target: Target) -> float:
+def _threshold(data: JudgedMentions, target: Target) -> float:
     """Returns the threshold for the target, in the middle between the lowest score kept and the highest one dropped."""
     curve = precision_recall(data.scores, data.right, gold=sum(data.gold.values()))
     best = target.precision is None and target.recall is None
@@ -321,19 +321,19 @@ def _threshold(data: Judged, target: Target) -> float:
     return float(found.threshold + below[0]) / 2 if len(below) else 0.0
 
 
-def _kept(data: Judged, calibration: Calibration) -> Judged:
+def _kept(data: JudgedMentions, calibration: Calibration) -> JudgedMentions:
     """Returns the mentions that reach their thresholds."""
     names = sorted(set(data.types))
-    least = dict(zip(names, thresholds(calibration, names).tolist(), strict=True))
+    least = dict(zip(names, type_thresholds(calibration, names).tolist(), strict=True))
     return data.kept(data.scores >= np.array([least[name] for name in data.types]))
 
 
-def _stage(name: str, data: Judged) -> Stage:
+def _stage(name: str, data: JudgedMentions) -> Stage:
     right, gold = int(data.right.sum()), sum(data.gold.values())
     return Stage(
         name=name,
         mentions=len(data.scores),
-        calibration_error=expected_calibration_error(reliability(data.scores, data.right)),
+        calibration_error=expected_calibration_error(reliability_curve(data.scores, data.right)),
         brier=brier_score(data.scores, data.right),
         figures=figures(Counts(tp=right, fp=len(data.scores) - right, fn=gold - right)),
     )

@@ -21,7 +21,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Mention, identities
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.breakdown.errors import distinct
 from fascicle.evaluation.report_parts import Point
@@ -30,7 +30,7 @@ BINS: Final = 10  # of scores, of equal width
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedMentions:
     """Predicted mentions with their scores, and whether they are right.
 
     Attributes:
@@ -54,21 +54,21 @@ class Judged:
         _check(self.scores, self.right)
         if len(self.types) != len(self.scores):
             raise InputError(
-                f"{counted(len(self.scores), 'score')} and {counted(len(self.types), 'type')} were given; give one each"
+                f"{plural(len(self.scores), 'score')} and {plural(len(self.types), 'type')} were given; give one each"
             )
 
-    def of_type(self, type_: str) -> Judged:
+    def of_type(self, type_: str) -> JudgedMentions:
         """Selects the mentions of one type."""
         chosen = self.kept(np.array([name == type_ for name in self.types], dtype=bool))
         return replace(chosen, gold={type_: self.gold.get(type_, 0)})
 
-    def kept(self, chosen: Bools) -> Judged:
+    def kept(self, chosen: Bools) -> JudgedMentions:
         """Selects mentions, ``[n]``, and keeps all of the gold."""
         types = tuple(compress(self.types, chosen.tolist()))
         return replace(self, scores=self.scores[chosen], right=self.right[chosen], types=types)
 
 
-def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> Judged:
+def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterable[Mention]]) -> JudgedMentions:
     """Scores and their truth, under the strict rule of matching.
 
     Of a mention that was predicted more than once, the highest score counts.
@@ -102,7 +102,7 @@ def judged(gold: Mapping[str, Iterable[Mention]], predicted: Mapping[str, Iterab
         )
     if not scores:
         raise InputError("nothing was predicted, so there are no scores to judge")
-    return Judged(
+    return JudgedMentions(
         scores=np.array(scores),
         right=np.array(right, dtype=bool),
         types=tuple(types),
@@ -129,7 +129,7 @@ class Bin:
     precision: float | None
 
 
-def reliability(scores: Floats, right: Bools) -> tuple[Bin, ...]:
+def reliability_curve(scores: Floats, right: Bools) -> tuple[Bin, ...]:
     """Returns the reliability curve: mean score and precision in ten bins of the score, of equal width.
 
     Args:
@@ -141,15 +141,17 @@ def reliability(scores: Floats, right: Bools) -> tuple[Bin, ...]:
     """
     _check(scores, right)
     parts = (np.ones_like(scores), scores, right)
-    return reliability_of(np.stack([np.bincount(bin_of(scores), weights=one, minlength=BINS) for one in parts], axis=1))
+    return curve_of_bins(
+        np.stack([np.bincount(assign_bins(scores), weights=one, minlength=BINS) for one in parts], axis=1)
+    )
 
 
-def bin_of(scores: Floats) -> Ints:
+def assign_bins(scores: Floats) -> Ints:
     """Returns the number of the bin of each score, ``[n]``."""
     return np.maximum(np.searchsorted(np.arange(BINS) / BINS, scores, side="left") - 1, 0)
 
 
-def reliability_of(sums: Floats) -> tuple[Bin, ...]:
+def curve_of_bins(sums: Floats) -> tuple[Bin, ...]:
     """Returns the reliability curve of sums over bins.
 
     Args:

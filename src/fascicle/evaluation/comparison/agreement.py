@@ -32,14 +32,14 @@ from fascicle.core.document import Document, Mention, identities
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout
 from fascicle.evaluation.scoring.scores import ONE_DOCUMENT
-from fascicle.evaluation.uncertainty.intervals import drawn_weights, percentiles, shares
+from fascicle.evaluation.uncertainty.intervals import draw_weights, percentiles, ratios
 
-Label = frozenset[str]
+_Label = frozenset[str]
 NO_MENTION: Final = "neither side has such a mention"
 NO_MARK: Final = "neither side marks such a word"
 NO_WORD: Final = "there is no such word"
 ONE_LABEL: Final = "both sides give all these words one label, so that chance alone would agree on all of them"
-SUBSETS: Final[Mapping[str, Callable[[Label, Label], bool]]] = MappingProxyType(
+_SUBSETS: Final[Mapping[str, Callable[[_Label, _Label], bool]]] = MappingProxyType(
     {
         "all words": lambda first, second: True,
         "marked by either": lambda first, second: bool(first or second),
@@ -102,7 +102,7 @@ class Agreement:
         all_mentions: the same of all types together.
         marks: type -> words that a mention of it touches.
         any_mark: words that any mention touches.
-        kappas: a subset of the words, see `SUBSETS`, -> number of these, and kappa of their labels.
+        kappas: a subset of the words, see `_SUBSETS`, -> number of these, and kappa of their labels.
         wordless_mentions: mentions of both sides that touch no word.
         level: of the intervals.
         resamples: draws of documents.
@@ -185,7 +185,7 @@ def agreement(
         all_mentions=row("mentions", None),
         marks={name: row("marks", name) for name in types},
         any_mark=row("marks", None),
-        kappas={name: (sums["subset", name][0], numbers["subset", name]) for name in SUBSETS},
+        kappas={name: (sums["subset", name][0], numbers["subset", name]) for name in _SUBSETS},
         wordless_mentions=sum(
             not layout.touched(mention.spans)
             for layout, pair in zip(layouts, sides, strict=True)
@@ -200,7 +200,7 @@ def agreement(
 
 def _all_series(
     sides: Sequence[tuple[Sequence[Mention], Sequence[Mention]]],
-    labels: Sequence[tuple[list[Label], ...]],
+    labels: Sequence[tuple[list[_Label], ...]],
     types: Sequence[str],
 ) -> dict[tuple[str, str | None], _Series]:
     """Everything that is measured: mentions, marks and their kappa by type and for all (``None``), and the subsets."""
@@ -215,7 +215,7 @@ def _all_series(
         series["marks", name] = _sets(places, empty=NO_MARK)
         series["kappa", name] = _label_series(marked)
         series["alpha", name] = _alpha_series(marked)
-    for name, chosen in SUBSETS.items():
+    for name, chosen in _SUBSETS.items():
         kept = ([words for words in zip(*pair, strict=True) if chosen(*words)] for pair in labels)
         series["subset", name] = _label_series([([a for a, _ in words], [b for _, b in words]) for words in kept])
     return series
@@ -248,7 +248,7 @@ def alphas(
     return {name: one for (_, name), one in _numbers(series, resamples=resamples, level=level, seed=seed).items()}
 
 
-def _marked(labels: Sequence[tuple[list[Label], ...]], name: str | None) -> list[tuple[list[bool], ...]]:
+def _marked(labels: Sequence[tuple[list[_Label], ...]], name: str | None) -> list[tuple[list[bool], ...]]:
     """Returns which words of each document each side marks with a type, or with any."""
     return [
         tuple([bool(label) if name is None else name in label for label in side] for side in several)
@@ -256,7 +256,7 @@ def _marked(labels: Sequence[tuple[list[Label], ...]], name: str | None) -> list
     ]
 
 
-def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[Label]:
+def _labels(layout: Layout, mentions: Sequence[Mention]) -> list[_Label]:
     """Returns the types that touch each word."""
     found: list[set[str]] = [set() for _ in layout.words]
     for mention in mentions:
@@ -305,12 +305,12 @@ def _alpha(sums: Floats, *, whole: int) -> Floats:
     """
     total, ones, differ = np.moveaxis(sums, -1, 0)
     chance = whole * ones * (total - ones)
-    return shares(chance - (total - 1) * differ, chance)
+    return ratios(chance - (total - 1) * differ, chance)
 
 
 def _f1(sums: Floats) -> Floats:
     """Computes F1 from the sizes of two sets and of their intersection, ``[..., 3]``; NaN where both are empty."""
-    return shares(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
+    return ratios(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
 
 
 def _kappa(sums: Floats) -> Floats:
@@ -320,7 +320,7 @@ def _kappa(sums: Floats) -> Floats:
     """
     first, second = np.split(sums[..., 2:], 2, axis=-1)
     chance = (first * second).sum(axis=-1)
-    return shares(sums[..., 0] * sums[..., 1] - chance, sums[..., 0] ** 2 - chance)
+    return ratios(sums[..., 0] * sums[..., 1] - chance, sums[..., 0] ** 2 - chance)
 
 
 def _numbers(
@@ -331,7 +331,7 @@ def _numbers(
     cuts = np.cumsum([one.counts.shape[1] for one in series.values()])[:-1]
     parts = [counts.sum(axis=0, keepdims=True)]
     if len(counts) > 1:
-        parts += [weights @ counts for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)]
+        parts += [weights @ counts for weights in draw_weights(len(counts), resamples=resamples, seed=seed)]
     sums = np.split(np.concatenate(parts), cuts, axis=1)  # the first row is that of the documents as they are
     return {
         key: _number(one.measure(of_it), undefined=ONE_LABEL if of_it[0, 0] else one.empty, level=level)

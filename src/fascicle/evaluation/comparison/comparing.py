@@ -19,12 +19,12 @@ from fascicle.evaluation.scoring.scores import Counts, Scores
 from fascicle.evaluation.uncertainty.intervals import (
     Difference,
     Interval,
-    difference_of,
-    drawn_documents,
-    interval_of,
-    shares,
+    draw_documents,
+    make_difference,
+    make_interval,
+    ratios,
 )
-from fascicle.evaluation.uncertainty.significance import holm, randomisation
+from fascicle.evaluation.uncertainty.significance import holm_correction, randomisation_p_value
 from fascicle.runtime.combination.align import System, Votes, align, some_documents
 
 LEVEL = 0.95
@@ -160,11 +160,11 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
         gold=int(totals[cells.gold].sum()),
         rows=tuple(_row(cells, drawn, at, scores=scores[at], seed=seed) for at in range(len(scores))),
         pairs=_pairs(cells, drawn, scores, seed=seed),
-        union=measured(cells, drawn, number > 0, seed=seed),
-        intersection=measured(cells, drawn, number == len(cells.systems), seed=seed),
+        union=measure(cells, drawn, number > 0, seed=seed),
+        intersection=measure(cells, drawn, number == len(cells.systems), seed=seed),
         found_by=_matrix(~cells.predicted & cells.gold[:, None], cells.predicted, totals),
         avoided_by=_matrix(cells.predicted & ~cells.gold[:, None], ~cells.predicted, totals),
-        types={name: counts_of(row, number > 0, cells.gold) for name, row in cells.by_type().items()},
+        types={name: _counts_of(row, number > 0, cells.gold) for name, row in cells.by_type().items()},
         unique_by_type={name: tuple((row @ alone).tolist()) for name, row in cells.by_type().items()},
         resamples=len(drawn),
         seed=seed,
@@ -172,7 +172,7 @@ def compare(cells: Cells, drawn: Ints, *, seed: int = 0, unit: str = "document")
     )
 
 
-def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
+def measure(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured:
     """Scores and intervals of what is in some of the cells.
 
     Args:
@@ -182,15 +182,15 @@ def measured(cells: Cells, drawn: Ints, chosen: Bools, *, seed: int) -> Measured
         seed: of the draws.
     """
     counts = cells.counts(chosen)
-    draws = drawn_rates(cells, drawn, chosen[:, None])
+    draws = rates_of_draws(cells, drawn, chosen[:, None])
     precision, recall, f1 = (
-        interval_of(value, draw[:, 0], level=LEVEL, seed=seed)
+        make_interval(value, draw[:, 0], level=LEVEL, seed=seed)
         for value, draw in zip(vars(counts.rates()).values(), draws, strict=True)
     )
     return Measured(counts=counts, precision=precision, recall=recall, f1=f1)
 
 
-def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
+def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Floats, Floats]:
     """Computes precision, recall and F1 of K choices of cells on R draws, each ``[R, K]``; NaN where undefined.
 
     Args:
@@ -202,14 +202,14 @@ def drawn_rates(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Float
     true = table @ (chosen & cells.gold[:, None]).astype(np.float64)
     predicted = table @ chosen.astype(np.float64)
     gold = (table @ cells.gold.astype(np.float64))[:, None]
-    return shares(true, predicted), shares(true, np.broadcast_to(gold, true.shape)), shares(2 * true, predicted + gold)
+    return ratios(true, predicted), ratios(true, np.broadcast_to(gold, true.shape)), ratios(2 * true, predicted + gold)
 
 
 def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
     counts = cells.counts(cells.predicted[:, at] & (cells.predicted.sum(axis=1) == 1))
     return Row(
         name=cells.systems[at],
-        measured=measured(cells, drawn, cells.predicted[:, at], seed=seed),
+        measured=measure(cells, drawn, cells.predicted[:, at], seed=seed),
         by_type=scores.by_type,
         unique_true=counts.tp,
         unique_false=counts.fp,
@@ -218,14 +218,14 @@ def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Ro
 
 def _pairs(cells: Cells, drawn: Ints, scores: list[Scores], *, seed: int) -> tuple[Pair, ...]:
     totals = cells.totals()
-    f1 = drawn_rates(cells, drawn, cells.predicted)[2]
+    f1 = rates_of_draws(cells, drawn, cells.predicted)[2]
     chosen = list(combinations(range(len(scores)), 2))
     differences = [
-        difference_of(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
+        make_difference(scores[a].micro.f1 - scores[b].micro.f1, f1[:, a] - f1[:, b], level=LEVEL, seed=seed)
         for a, b in chosen
     ]
-    shuffled = [randomisation(scores[a], scores[b], shuffles=len(drawn), seed=seed) for a, b in chosen]
-    corrected = zip(holm([d.p_value for d in differences]), holm(shuffled), strict=True)
+    shuffled = [randomisation_p_value(scores[a], scores[b], shuffles=len(drawn), seed=seed) for a, b in chosen]
+    corrected = zip(holm_correction([d.p_value for d in differences]), holm_correction(shuffled), strict=True)
     pairs = []
     for (a, b), difference, p, (by_bootstrap, by_shuffle) in zip(chosen, differences, shuffled, corrected, strict=True):
         both = cells.predicted[:, a] & cells.predicted[:, b]
@@ -297,14 +297,14 @@ class Cells:
 
     def counts(self, chosen: Bools) -> Counts:
         """Counts right and wrong mentions if those of the chosen cells, ``[C]``, are predicted."""
-        return counts_of(self.totals(), chosen, self.gold)
+        return _counts_of(self.totals(), chosen, self.gold)
 
     def scores(self, system: int) -> Scores:
         """The scores of one system, as `evaluation.scoring.scores.score` gives them under the rule ``"zero"``."""
         chosen = self.predicted[:, system]
         parts = (chosen & self.gold, chosen & ~self.gold, ~chosen & self.gold)
         sums = [np.bincount(self.document[part[self.cell]], minlength=len(self.documents)) for part in parts]
-        by_type = {name: counts_of(row, chosen, self.gold) for name, row in self.by_type().items()}
+        by_type = {name: _counts_of(row, chosen, self.gold) for name, row in self.by_type().items()}
         rows = zip(self.documents, *(column.tolist() for column in sums), strict=True)
         return Scores(
             counts=self.counts(chosen),
@@ -314,16 +314,16 @@ class Cells:
         )
 
     def drawn(self, *, resamples: int, seed: int) -> Ints:
-        """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.drawn_documents`."""
+        """Mentions of each cell, ``[resamples, C]``, in the draws of `intervals.draw_documents`."""
         found = np.empty((resamples, len(self.gold)), dtype=np.int64)
-        blocks = drawn_documents(len(self.documents), resamples=resamples, seed=seed)
+        blocks = draw_documents(len(self.documents), resamples=resamples, seed=seed)
         for number, documents in enumerate(chain.from_iterable(blocks)):
             weights = np.bincount(documents, minlength=len(self.documents))
             found[number] = np.bincount(self.cell, weights=weights[self.document], minlength=len(self.gold))
         return found
 
 
-def cells_of(gold: System, systems: Sequence[System], *, allow_missing: bool = False) -> Cells:
+def make_cells(gold: System, systems: Sequence[System], *, allow_missing: bool = False) -> Cells:
     """Puts systems beside the gold.
 
     Args:
@@ -391,7 +391,7 @@ def _check_documents(gold: System, system: System, *, allow_missing: bool) -> tu
     return lacking
 
 
-def counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
+def _counts_of(totals: Ints, chosen: Bools, gold: Bools) -> Counts:
     """Counts true positives, false positives and false negatives if the mentions of the chosen cells are predicted."""
     tp, fp, fn = (int(totals[cells].sum()) for cells in (chosen & gold, chosen & ~gold, ~chosen & gold))
     return Counts(tp=tp, fp=fp, fn=fn)

@@ -16,9 +16,9 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.comparison.comparing import LEVEL, Cells, Comparison, Measured, drawn_rates, measured
+from fascicle.evaluation.comparison.comparing import LEVEL, Cells, Comparison, Measured, measure, rates_of_draws
 from fascicle.evaluation.scoring.scores import Counts, Rates
-from fascicle.evaluation.uncertainty.intervals import MEASURES, Interval, interval_of
+from fascicle.evaluation.uncertainty.intervals import MEASURES, Interval, make_interval
 from fascicle.runtime.combination.rules import Rule, k_of_n, majority, union, weighted
 
 MOST = 12  # systems of which all subsets are tried: 4,083 of two or more
@@ -70,7 +70,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
     while block := list(islice(made, _AT_ONCE)):
         chosen = np.stack([_kept_cells(cells, members, rule) for _, members, rule in block], axis=1)
         counts = [cells.counts(kept) for kept in chosen.T]
-        ends = _ends([one.rates().f1 for one in counts], drawn_rates(cells, drawn, chosen)[2])
+        ends = _ends([one.rates().f1 for one in counts], rates_of_draws(cells, drawn, chosen)[2])
         for at, (place, members, rule) in enumerate(block):
             rates = vars(counts[at].rates())
             candidate = Candidate(members=members, rule=rule, counts=counts[at], f1_interval=ends[at], **rates)
@@ -81,7 +81,7 @@ def search(cells: Cells, drawn: Ints) -> tuple[Candidate, ...]:
 def _ends(estimates: Sequence[float], drawn: Floats) -> list[tuple[float, float]]:
     """Returns both ends of the interval of each of K numbers, from draws ``[R, K]``."""
     if np.isnan(drawn).any():
-        found = (interval_of(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
+        found = (make_interval(*pair, level=LEVEL, seed=0) for pair in zip(estimates, drawn.T, strict=True))
         return [(one.low, one.high) for one in found]
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)  # of all at once, many times faster
     return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -220,12 +220,12 @@ def choose(cells: Cells, drawn: Ints, candidates: Sequence[Candidate], *, floors
 
 def _chosen(cells: Cells, drawn: Ints, candidate: Candidate, *, single: int, seed: int) -> Chosen:
     kept, alone = _kept_cells(cells, candidate.members, candidate.rule), cells.predicted[:, single]
-    f1 = drawn_rates(cells, drawn, np.stack([kept, alone], axis=1))[2]
+    f1 = rates_of_draws(cells, drawn, np.stack([kept, alone], axis=1))[2]
     estimate = candidate.f1 - cells.counts(alone).rates().f1
     return Chosen(
         candidate=candidate,
-        measured=measured(cells, drawn, kept, seed=seed),
-        gain=interval_of(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
+        measured=measure(cells, drawn, kept, seed=seed),
+        gain=make_interval(estimate, f1[:, 0] - f1[:, 1], level=LEVEL, seed=seed),
     )
 
 

@@ -31,7 +31,7 @@ from fascicle.evaluation.doctor.fingerprints import (
     normal_words,
     shingles,
 )
-from fascicle.evaluation.doctor.parts import SPLITS, Given, Item, Part, Unread, as_far_as_possible, own_id
+from fascicle.evaluation.doctor.parts import SPLITS, GivenPart, Item, Part, Unread, read_until_fault, source_id
 from fascicle.formats.predictions import text_hash
 
 Kind = Literal["duplicate", "near-duplicate", "shared-sentence", "short-duplicate"]
@@ -108,7 +108,7 @@ class Copies:
 
 
 def find_copies(
-    items: Sequence[Item], against: Iterable[Given], unread: list[Unread], *, threshold: Fraction, min_words: int
+    items: Sequence[Item], against: Iterable[GivenPart], unread: list[Unread], *, threshold: Fraction, min_words: int
 ) -> Copies:
     """Compares all documents with one another, and with those of other corpora.
 
@@ -124,10 +124,10 @@ def find_copies(
     chunk: list[tuple[Foreign, str]] = []
     compared, size = 0, 0
     for given in against:
-        for document in as_far_as_possible(given, unread):
+        for document in read_until_fault(given, unread):
             foreign = Foreign(part=given.part, path=given.path, id=document.id, sha256=text_hash(document.text))
             is_columns = given.report.formats.get(given.path) == "conll"
-            search.compare_id(foreign, own_id(document, given.path, is_columns=is_columns))
+            search.compare_id(foreign, source_id(document, given.path, is_columns=is_columns))
             chunk.append((foreign, document.text))
             compared, size = compared + 1, size + len(document.text)
             if size >= _CHUNK:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from fascicle.core.mention import Fragments
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.doctor import leaks
 from fascicle.evaluation.doctor.checks import reading, relations, texts
@@ -24,13 +24,13 @@ from fascicle.evaluation.doctor.checks.contract import (
     Check,
     CheckSettings,
     Corpus,
-    Finder,
+    FindHits,
     Hit,
     Severity,
     each,
 )
 from fascicle.evaluation.doctor.copies import find_copies
-from fascicle.evaluation.doctor.parts import Given, load
+from fascicle.evaluation.doctor.parts import GivenPart, load_parts
 from fascicle.formats.exclusions import Exclusion
 
 _TEXT = 80  # characters of an example that are shown
@@ -52,9 +52,9 @@ class Examination:
 
 
 def examine(
-    places: Sequence[Given],
+    places: Sequence[GivenPart],
     *,
-    against: Sequence[Given] = (),
+    against: Sequence[GivenPart] = (),
     settings: CheckSettings | None = None,
     skip: Collection[str] = (),
 ) -> Examination:
@@ -74,7 +74,7 @@ def examine(
         ModelError: the tokenizer cannot be read.
     """
     settings = settings or CheckSettings()
-    items, unread = load(places, source=settings.source)
+    items, unread = load_parts(places, source=settings.source)
     if not items and unread:
         raise InputError(unread[0].message)
     copies = find_copies(items, against, unread, threshold=settings.near, min_words=settings.min_words)
@@ -152,7 +152,7 @@ def _facts(corpus: Corpus) -> Iterator[PartFacts]:
         )
 
 
-SCHEMA: Final = 1
+_SCHEMA: Final = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the report as values that JSON can hold."""
-        return {"fascicle_corpus_check": SCHEMA, **asdict(self)}
+        return {"fascicle_corpus_check": _SCHEMA, **asdict(self)}
 
 
 def markdown(report: Report, *, names_all: bool = False) -> str:
@@ -267,9 +267,9 @@ def markdown(report: Report, *, names_all: bool = False) -> str:
 
 def summary(report: Report) -> str:
     """Summarises the report in one sentence."""
-    counts = [counted(report.count(name), name) for name in SEVERITIES]
+    counts = [plural(report.count(name), name) for name in SEVERITIES]
     documents = sum(part.documents for part in report.parts)
-    return f"{counted(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
+    return f"{plural(documents, 'document')} checked; kinds of findings: {', '.join(counts)}"
 
 
 def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
@@ -282,7 +282,7 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
         ],
     )
     if report.compared:
-        yield from ("", f"Compared with {counted(report.compared, 'document')} of other corpora.")
+        yield from ("", f"Compared with {plural(report.compared, 'document')} of other corpora.")
     if report.excluded:
         yield from ("", f"Documents on the exclusion list: {report.excluded:,}.")
     if report.findings:
@@ -297,7 +297,7 @@ def _lines(report: Report, *, names_all: bool) -> Iterator[str]:
     for finding in report.findings:
         yield from _section(finding)
     names = f": {', '.join(report.without)}" if names_all and report.without else ""
-    yield from ("", f"{counted(len(report.without), 'check')} found nothing{names}.")
+    yield from ("", f"{plural(len(report.without), 'check')} found nothing{names}.")
     if report.skipped:
         yield from ("", f"Skipped: {', '.join(report.skipped)}.")
 
@@ -339,9 +339,9 @@ def _code(text: str) -> str:
     return f"`` {line} ``" if "`" in line else f"`{line}`"
 
 
-_FINDERS: Final[Mapping[str, Finder]] = MappingProxyType(
+_FINDERS: Final[Mapping[str, FindHits]] = MappingProxyType(
     {
-        **{code: each(reading.events(code)) for code in reading.CODES},
+        **{code: each(reading.make_event_check(code)) for code in reading.CODES},
         "unread-file": reading.unread,
         "tag-without-begin": reading.tag_without_begin,
         "other-source": each(reading.other_sources),
@@ -371,10 +371,10 @@ _FINDERS: Final[Mapping[str, Finder]] = MappingProxyType(
         "long-document": each(texts.long_document),
         "short-sentence": each(texts.short_sentence),
         "open-sentence": texts.open_sentence,
-        "replacement-character": each(texts.characters(texts.REPLACED)),
+        "replacement-character": each(texts.make_character_check(texts.REPLACED)),
         "mojibake": each(texts.mojibake),
-        "control-character": each(texts.characters(texts.CONTROL)),
-        "invisible-character": each(texts.characters(texts.INVISIBLE)),
+        "control-character": each(texts.make_character_check(texts.CONTROL)),
+        "invisible-character": each(texts.make_character_check(texts.INVISIBLE)),
         "mixed-normal-forms": texts.mixed_forms,
     }
 )

@@ -13,30 +13,30 @@ from typing import Any, Final
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, Finder, Found, Hit
+from fascicle.evaluation.doctor.checks.contract import CheckSettings, Corpus, FindHits, Hit, HitsOrNotes
 from fascicle.evaluation.doctor.copies import Foreign, Group, Kind, Relation, Search
 from fascicle.evaluation.doctor.fingerprints import normal_words
-from fascicle.evaluation.doctor.parts import Given, Item, Part, load
-from fascicle.formats.exclusions import Exclusion, read_exclusions, reasons_of
+from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, load_parts
+from fascicle.formats.exclusions import Exclusion, exclusions_by_key, read_exclusions
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.formats.requests import ReadRequest, paths_of, read_file
+from fascicle.formats.requests import ReadRequest, expand_paths, read_file
 
 KINDS: Final[tuple[Kind, ...]] = ("duplicate", "near-duplicate", "shared-sentence")
 RELATIONS: Final[tuple[Relation, ...]] = ("in-part", "across-parts", "across-corpora")
 _NEVER_LEARNED: Final = ("test", "dev")  # these stay where they are, whatever they are copies of
 
 
-def copies(kind: Kind, relation: Relation) -> Finder:
+def copies(kind: Kind, relation: Relation) -> FindHits:
     """Makes a check for one kind of copies.
 
     A case is a document that has a copy in another part; within a part, it is a copy of an earlier document.
     """
 
-    def find(corpus: Corpus) -> Found:
+    def find(corpus: Corpus) -> HitsOrNotes:
         seen: set[tuple[str, int]] = set()
         identical = Counter[str]()
         left_out = set[tuple[str, str]]()
@@ -58,13 +58,13 @@ def copies(kind: Kind, relation: Relation) -> Finder:
     return find
 
 
-def short_copies(corpus: Corpus) -> Found:
+def short_copies(corpus: Corpus) -> HitsOrNotes:
     """Finds short documents with copies anywhere."""
     for relation in RELATIONS:
         yield from (hit for hit in copies("short-duplicate", relation)(corpus) if isinstance(hit, Hit))
 
 
-def shared_id(corpus: Corpus) -> Found:
+def shared_id(corpus: Corpus) -> HitsOrNotes:
     """Finds documents whose id is that of a document in another part or corpus."""
     seen: set[tuple[int, str]] = set()
     for item, other in corpus.copies.shared_ids:
@@ -75,7 +75,7 @@ def shared_id(corpus: Corpus) -> Found:
             yield Hit(item=item, where=where, message=f"{other.path} has {other.id} with {same}")
 
 
-def not_compared(corpus: Corpus) -> Found:
+def not_compared(corpus: Corpus) -> HitsOrNotes:
     """Documents whose near duplicates were not sought."""
     for _ in range(corpus.copies.not_compared):
         yield Hit(where="all parts")
@@ -140,22 +140,22 @@ def _row(group: Group, kept: Item, other: Item | Foreign) -> Exclusion:
     )
 
 
-SAME_ID: Final = "same-id"
-LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
-_RULE: Final = f"a title, a sentence of {LONG} words, or two others\n"
+_SAME_ID: Final = "same-id"
+_LONG: Final = 12  # words, without punctuation, that nobody writes a second time by habit
+_RULE: Final = f"a title, a sentence of {_LONG} words, or two others\n"
 _PASSING: Final = Part(name="texts", role="against")
 _PREFIX: Final = re.compile(r"^pmid\W*")  # the same article is 123 in one corpus and PMID123 in another
 _WHOLE: Final = ("duplicate", "short-duplicate", "near-duplicate")
 _SHARED: Final = "shared-sentence"
 _LISTED: Final = "excluded"
-Reasons = Callable[[Sequence[Document]], list[str]]
+_Reasons = Callable[[Sequence[Document]], list[str]]
 
 
 class Screen:
     """Compares documents that pass by with protected ones, in memory that does not grow with their number.
 
     A document is left out if its id is that of a protected one, if the two are duplicates or near duplicates, or if
-    sentences of the protected one stand anywhere in it: its title, a sentence of `LONG` words, or two others; see
+    sentences of the protected one stand anywhere in it: its title, a sentence of `_LONG` words, or two others; see
     `fascicle.evaluation.doctor.copies`. One short sentence is not enough: against the test parts of six corpora, 65 of
     21,706 texts shared one sentence of eight words or more, and only those that such texts share by habit, such as "P <
     0.05 was considered statistically significant" and "All authors read and approved the final manuscript". None of
@@ -165,7 +165,7 @@ class Screen:
         sha256: of the texts that nothing may be learned from, and of their ids.
     """
 
-    def __init__(self, places: Sequence[Given]) -> None:
+    def __init__(self, places: Sequence[GivenPart]) -> None:
         """Reads and indexes the protected documents; what is a copy is that of the usual settings of ``corpus check``.
 
         Args:
@@ -175,7 +175,7 @@ class Screen:
             InputError: one cannot be read to its end, or they hold no document.
         """
         usual = CheckSettings()
-        items, unread = load(places)
+        items, unread = load_parts(places)
         if unread:
             raise InputError(
                 f"{unread[0].given.path} cannot be read to its end, so its copies cannot be left out: "
@@ -208,7 +208,7 @@ class Screen:
         ]
         self._search.near.renew()
         self._search.compare_wholes(passing)
-        found = [SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
+        found = [_SAME_ID if _bare(one.meta.get(ORIGINAL_ID, one.id)) in self._ids else "" for one in documents]
         for group in sorted(self._search.groups, key=lambda group: _WHOLE.index(group.kind)):
             for other in group.others:
                 if other.part == _PASSING:
@@ -238,11 +238,11 @@ def _is_telling(item: Item, span: Span) -> bool:
     """True if a sentence identifies its document: a long one, or the title of a document of several sentences."""
     start, end = span
     is_title = len(item.sentences) > 1 and start == int(item.sentences[0, 0])
-    return is_title or len(normal_words(item.text[start:end])) >= LONG
+    return is_title or len(normal_words(item.text[start:end])) >= _LONG
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protected:
+class ProtectedTexts:
     """Protected texts, which must not be used for training.
 
     Attributes:
@@ -253,7 +253,7 @@ class Protected:
     """
 
     exclude: str
-    asked: tuple[Reasons, ...]
+    asked: tuple[_Reasons, ...]
     sha256: str
     screen: Screen | None
 
@@ -272,12 +272,12 @@ class Protected:
             yield f"note: {self.exclude} names none of the texts"
         if self.screen is not None and self.screen.not_compared:
             yield (
-                f"note: near duplicates of {counted(self.screen.not_compared, 'text')} were not sought, for there were "
+                f"note: near duplicates of {plural(self.screen.not_compared, 'text')} were not sought, for there were "
                 "too many candidates"
             )
 
 
-def protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> Protected:
+def read_protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> ProtectedTexts:
     """Reads the exclusion list and the protected corpora.
 
     Args:
@@ -288,18 +288,18 @@ def protected(*, exclude: str, against: Sequence[str], reading: ReadRequest) -> 
     Raises:
         InputError: one of them cannot be read to its end, or the corpora hold no document.
     """
-    asked: list[Reasons] = []
+    asked: list[_Reasons] = []
     screen, digest = None, hashlib.sha256()
     if exclude:
         rows = list(read_exclusions(Source(path=exclude)))
-        asked.append(partial(_listed, reasons_of(rows)))
+        asked.append(partial(_listed, exclusions_by_key(rows)))
         digest.update(repr(rows).encode())
     if against:
-        paths = paths_of(against, reading)
+        paths = expand_paths(against, reading)
         screen = Screen([_place(path, reading) for path in paths])
         asked.append(screen.reasons)
         digest.update(screen.sha256.encode())
-    return Protected(exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
+    return ProtectedTexts(exclude=exclude, asked=tuple(asked), sha256=digest.hexdigest(), screen=screen)
 
 
 def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document]) -> list[str]:
@@ -307,9 +307,9 @@ def _listed(known: Mapping[tuple[str, str], Any], documents: Sequence[Document])
     return [_LISTED if (key in known or ("", key[1]) in known) else "" for key in keys]
 
 
-def _place(path: str, request: ReadRequest) -> Given:
+def _place(path: str, request: ReadRequest) -> GivenPart:
     report = ReadReport()
-    return Given(
+    return GivenPart(
         part=Part(name=path, role="test"),
         path=path,
         documents=lambda: read_file(path, request, report=report),

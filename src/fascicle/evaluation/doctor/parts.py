@@ -21,7 +21,7 @@ from fascicle.formats.report import ReadReport
 from fascicle.text.segment import RULES_1
 
 # Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.
-ROLES: Final = ("test", "dev", "train", "corpus", "against")
+_ROLES: Final = ("test", "dev", "train", "corpus", "against")
 SPLITS: Final = frozenset({"train", "dev", "test"})
 
 
@@ -31,7 +31,7 @@ class Part:
 
     Attributes:
         name: ``"train"``, ``"dev"`` or ``"test"``; else the path.
-        role: one of `ROLES`.
+        role: one of `_ROLES`.
         order: among the parts of one role.
     """
 
@@ -42,11 +42,11 @@ class Part:
     @property
     def rank(self) -> tuple[int, int]:
         """The smaller, the more its documents must be kept apart from training."""
-        return ROLES.index(self.role), self.order
+        return _ROLES.index(self.role), self.order
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class GivenPart:
     """One place to read.
 
     Attributes:
@@ -76,7 +76,7 @@ class Unread:
         message: of the reader.
     """
 
-    given: Given
+    given: GivenPart
     documents: int
     message: str
 
@@ -138,7 +138,7 @@ class Item:
         )
 
 
-def load(places: Sequence[Given], *, source: str = GOLD) -> tuple[list[Item], list[Unread]]:
+def load_parts(places: Sequence[GivenPart], *, source: str = GOLD) -> tuple[list[Item], list[Unread]]:
     """Reads parts as far as they can be read.
 
     Args:
@@ -152,13 +152,13 @@ def load(places: Sequence[Given], *, source: str = GOLD) -> tuple[list[Item], li
     unread: list[Unread] = []
     for given in places:
         rows = 0
-        for document in as_far_as_possible(given, unread):
+        for document in read_until_fault(given, unread):
             items.append(_item(document, given, number=len(items), row=rows, source=source))
             rows += len(document.words or ())
     return items, unread
 
 
-def as_far_as_possible(given: Given, unread: list[Unread]) -> Iterator[Document]:
+def read_until_fault(given: GivenPart, unread: list[Unread]) -> Iterator[Document]:
     """Yields the documents of a place up to the first fault, which is added to ``unread``."""
     count = 0
     try:
@@ -169,7 +169,7 @@ def as_far_as_possible(given: Given, unread: list[Unread]) -> Iterator[Document]
         unread.append(Unread(given=given, documents=count, message=str(error)))
 
 
-def own_id(document: Document, path: str, *, is_columns: bool) -> str:
+def source_id(document: Document, path: str, *, is_columns: bool) -> str:
     """Returns the id that the source gives a document, or nothing."""
     identifier = document.meta.get(ORIGINAL_ID, document.id)
     name, sign, number = identifier.rpartition(":")
@@ -177,7 +177,7 @@ def own_id(document: Document, path: str, *, is_columns: bool) -> str:
     return "" if made_up else identifier
 
 
-def _item(document: Document, given: Given, *, number: int, row: int, source: str) -> Item:
+def _item(document: Document, given: GivenPart, *, number: int, row: int, source: str) -> Item:
     words, sentences = document.words, document.sentences
     mentions = document.layer(source)
     is_columns = given.report.formats.get(given.path) == "conll"
@@ -186,7 +186,7 @@ def _item(document: Document, given: Given, *, number: int, row: int, source: st
         part=given.part,
         path=given.path,
         id=document.id,
-        own_id=own_id(document, given.path, is_columns=is_columns),
+        own_id=source_id(document, given.path, is_columns=is_columns),
         text=document.text,
         mentions=mentions,
         others=len(document.mentions) - len(mentions),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.evaluation.comparison.comparing import LEVEL, Comparison, Measured, Pair
 from fascicle.evaluation.comparison.search import Candidate, Choice, Choices
 from fascicle.evaluation.reports.markdown import escaped
@@ -18,13 +18,13 @@ from fascicle.evaluation.scoring.scores import Counts
 from fascicle.evaluation.uncertainty.intervals import Interval
 
 SHOWN = 10  # combinations in the table; the JSON has all of them
-ALPHA = 1 - LEVEL
+_ALPHA = 1 - LEVEL
 _FLOORS: Final = {"precision": "recall", "recall": "precision"}  # what is as high as possible -> what has a floor
 _NUMBERS: Final = re.compile(r"[\d\s.,%+\-–()\[\]]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class _Section:
     """A table with its title, what must be known to read it, and commands that it leads to."""
 
     title: str
@@ -33,20 +33,20 @@ class Section:
     commands: Sequence[tuple[str, str]] = ()
 
 
-def as_text(sections: Sequence[Section]) -> str:
+def as_text(sections: Sequence[_Section]) -> str:
     """Formats the comparison for a terminal."""
     return "\n".join("".join(f"{line}\n" for line in _text_lines(section)) for section in sections)
 
 
-def as_markdown(title: str, sections: Sequence[Section], *, notes: Sequence[str] = ()) -> str:
+def as_markdown(title: str, sections: Sequence[_Section], *, notes: Sequence[str] = ()) -> str:
     """Formats the comparison as Markdown; notes on what was compared come first."""
     listed = ["".join(f"- {_escaped(note)}\n" for note in notes)] if notes else []
     return "\n".join([f"# {_escaped(title)}\n", *listed, *("".join(f"{x}\n" for x in _markdown(s)) for s in sections)])
 
 
-def sections_of(
+def make_sections(
     comparison: Comparison, choices: Choices | None = None, *, commands: Sequence[str] = ()
-) -> list[Section]:
+) -> list[_Section]:
     """Returns the comparison as tables.
 
     Args:
@@ -80,22 +80,22 @@ def _signs(count: int) -> list[str]:
     return list(letters[:count]) if count <= len(letters) else [str(number) for number in range(1, count + 1)]
 
 
-def _systems(comparison: Comparison, signs: Sequence[str]) -> Section:
+def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
     head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its false alarms")
     rows = [
         (f"{sign} {row.name}", *_measured(row.measured), f"{row.unique_true:,}", f"{row.unique_false:,}")
         for sign, row in zip(signs, comparison.rows, strict=True)
     ]
     note = (
-        f"Strict match of document, type and offsets over {counted(comparison.documents, comparison.unit)} with "
+        f"Strict match of document, type and offsets over {plural(comparison.documents, comparison.unit)} with "
         f"{comparison.gold:,} gold mentions; in brackets the {LEVEL:.0%} interval (bootstrap over {comparison.unit}s, "
         f"{comparison.resamples:,} "
         f"draws, seed {comparison.seed})."
     )
-    return Section(title="Systems", rows=[head, *rows], notes=[note])
+    return _Section(title="Systems", rows=[head, *rows], notes=[note])
 
 
-def _together(comparison: Comparison) -> Section:
+def _together(comparison: Comparison) -> _Section:
     head = ("all systems", "P", "R", "F1", "predicted", "TP", "FP", "FN")
     rows = [
         (name, *_measured(found))
@@ -105,10 +105,10 @@ def _together(comparison: Comparison) -> Section:
         f"The recall of the union is the ceiling of every combination; a filter that kept exactly what is right of it "
         f"would have F1 {percent(comparison.oracle_f1)}."
     )
-    return Section(title="Together", rows=[head, *rows], notes=[note])
+    return _Section(title="Together", rows=[head, *rows], notes=[note])
 
 
-def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
+def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> _Section:
     head = (
         "pair",
         "agreement F1",
@@ -134,37 +134,37 @@ def _pairs(comparison: Comparison, signs: Mapping[str, str]) -> Section:
         )
         for pair in comparison.pairs
     ]
-    return Section(title="Pairs", rows=[head, *rows], notes=list(_verdict(comparison, signs)))
+    return _Section(title="Pairs", rows=[head, *rows], notes=list(_verdict(comparison, signs)))
 
 
 def _verdict(comparison: Comparison, signs: Mapping[str, str]) -> Iterator[str]:
     """Yields sentences on which differences between systems the tests support, and which not."""
     pairs = comparison.pairs
     differing = [pair for pair in pairs if pair.differ()]
-    corrected = f", corrected for {counted(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
+    corrected = f", corrected for {plural(len(pairs), 'pair')} by Holm's method" if len(pairs) > 1 else ""
     if differing:
         rest = len(pairs) - len(differing)
         others = f"; for the other {rest} the data do not show a difference" if rest else ""
-        yield f"In F1, {_better(differing, signs)} at the level of {ALPHA:.0%} by both tests{corrected}{others}."
+        yield f"In F1, {_better(differing, signs)} at the level of {_ALPHA:.0%} by both tests{corrected}{others}."
     else:
-        yield f"No difference in F1 is shown at the level of {ALPHA:.0%} by both tests{corrected}."
+        yield f"No difference in F1 is shown at the level of {_ALPHA:.0%} by both tests{corrected}."
     yield (
         "The tests (paired bootstrap; approximate randomisation) are about the choice of texts, not about training "
         "seeds; that a difference is not shown does not mean that there is none."
     )
     few = math.ldexp(2.0 * len(pairs), -comparison.documents)  # two of all ways to swap differ as what was observed
-    if few >= ALPHA and not differing:
+    if few >= _ALPHA and not differing:
         yield (
             f"With {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} and "
-            f"{counted(comparison.documents, comparison.unit)} no difference can be shown, however large: the "
+            f"{plural(comparison.documents, comparison.unit)} no difference can be shown, however large: the "
             "randomisation gives no corrected p-value below about "
             f"{min(1.0, few):.3f}; give more {comparison.unit}s."
         )
     smallest = min(1.0, 2 * len(pairs) / (comparison.resamples + 1))
-    if smallest >= ALPHA:
-        needed = math.ceil(2 * len(pairs) / ALPHA)
+    if smallest >= _ALPHA:
+        needed = math.ceil(2 * len(pairs) / _ALPHA)
         yield (
-            f"With {counted(len(pairs), 'pair')} and {counted(comparison.resamples, 'draw')} no corrected "
+            f"With {plural(len(pairs), 'pair')} and {plural(comparison.resamples, 'draw')} no corrected "
             f"p-value of the bootstrap can be below {smallest:.3f}: give --resamples {needed:,} or more."
         )
 
@@ -182,7 +182,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
-def _types(comparison: Comparison, signs: Sequence[str]) -> Section:
+def _types(comparison: Comparison, signs: Sequence[str]) -> _Section:
     head = ("type", "gold", "system", "P", "R", "F1", "only it finds")
     rows = []
     for name, counts in comparison.types.items():
@@ -192,18 +192,18 @@ def _types(comparison: Comparison, signs: Sequence[str]) -> Section:
         for at, (sign, own, only) in enumerate(lines):
             first = (name, f"{counts.support:,}") if at == 0 else ("", "")
             rows.append((*first, sign, *map(percent, vars(own.rates()).values()), only))
-    return Section(title="Types", rows=[head, *rows])
+    return _Section(title="Types", rows=[head, *rows])
 
 
-def _matrix(title: str, names: Sequence[str], numbers: Sequence[Sequence[int]]) -> Section:
+def _matrix(title: str, names: Sequence[str], numbers: Sequence[Sequence[int]]) -> _Section:
     rows = [
         (name, *("" if at == other else f"{number:,}" for other, number in enumerate(row)))
         for at, (name, row) in enumerate(zip(names, numbers, strict=True))
     ]
-    return Section(title=title, rows=[("", *names), *rows])
+    return _Section(title=title, rows=[("", *names), *rows])
 
 
-def _combinations(choices: Choices, names: Sequence[str]) -> Section:
+def _combinations(choices: Choices, names: Sequence[str]) -> _Section:
     head = ("rule", "systems", "P", "R", "F1")
     different = [one for one in choices.candidates if not one.repeats]
     rows = [
@@ -215,14 +215,14 @@ def _combinations(choices: Choices, names: Sequence[str]) -> Section:
         for one in different[:SHOWN]
     ]
     note = (
-        f"{counted(len(choices.candidates), 'combination')} of two or more systems were scored on this gold, "
+        f"{plural(len(choices.candidates), 'combination')} of two or more systems were scored on this gold, "
         f"{len(different):,} of which keep different mentions"
     )
     shown = f"; these are the best {SHOWN} of them by F1" if len(different) > SHOWN else ""
-    return Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{shown}."])
+    return _Section(title="Combinations", rows=[head, *rows], notes=[f"{note}{shown}."])
 
 
-def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) -> Section:
+def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) -> _Section:
     head = ("best", "rule", "systems", "P", "R", "F1", f"F1 less {names[choices.single]}")
     rows, notes = [], []
     aims: dict[str, list[str]] = {}  # command -> what it is best at
@@ -243,7 +243,7 @@ def _choices(choices: Choices, names: Sequence[str], commands: Sequence[str]) ->
         "Chosen on this gold, so these figures flatter the choice: take development data here, and score what was "
         "chosen on other texts, once."
     )
-    return Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
+    return _Section(title="Choices", rows=[head, *rows], notes=notes, commands=shown)
 
 
 def _aim(choice: Choice) -> str:
@@ -263,7 +263,7 @@ def _with_ends(interval: Interval, *, signed: bool = False) -> str:
     return f"{100 * interval.estimate:{sign}.2f} [{100 * interval.low:{sign}.2f}, {100 * interval.high:{sign}.2f}]"
 
 
-def _text_lines(section: Section) -> Iterator[str]:
+def _text_lines(section: _Section) -> Iterator[str]:
     yield section.title
     if section.rows:
         head, *rows = aligned_rows(section.rows)
@@ -274,7 +274,7 @@ def _text_lines(section: Section) -> Iterator[str]:
         yield from (f"{what}:", f"  {command}")
 
 
-def _markdown(section: Section) -> Iterator[str]:
+def _markdown(section: _Section) -> Iterator[str]:
     yield from (f"## {section.title}", "")
     if section.rows:
         head, *rows = section.rows

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.evaluation.link_scores import ALONE, CALIBRATION
 from fascicle.evaluation.reports.markdown import Table as MarkdownTable
 from fascicle.evaluation.reports.markdown import escaped
-from fascicle.evaluation.reports.table import UNDEFINED, drawn, percent
+from fascicle.evaluation.reports.table import UNDEFINED, percent, ruled_rows
 
 # Figure -> its title, and what it means.
-TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+_TITLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "recall@1": ("recall@1", "mentions whose concepts are ranked first"),
         "recall@5": ("recall@5", "mentions whose concepts are among the first 5 candidates"),
@@ -97,13 +97,13 @@ def link_tables(report: Mapping[str, Any]) -> list[LinkTable]:
 
 def links_text(report: Mapping[str, Any]) -> str:
     """Formats the report for a terminal."""
-    parts = [drawn([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
-    return "\n\n".join([*parts, told(report)]) + "\n"
+    parts = [ruled_rows([_header(one), *([label, *cells] for label, cells in one.rows)]) for one in link_tables(report)]
+    return "\n\n".join([*parts, describe_scored(report)]) + "\n"
 
 
 def links_markdown(report: Mapping[str, Any]) -> str:
     """Formats the report as a Markdown page."""
-    parts = ["# Evaluation of links", told(report)]
+    parts = ["# Evaluation of links", describe_scored(report)]
     for one in link_tables(report):
         table = MarkdownTable(*(escaped(cell) for cell in _header(one)))
         for label, cells in one.rows:
@@ -112,22 +112,25 @@ def links_markdown(report: Mapping[str, Any]) -> str:
         parts += [f"## {one.title}", table.text(), "\n".join(means)]
     for system in report["systems"]:
         for error, rows in system["examples"].items():
-            parts += [f"### {error}, by {escaped(system['name'])}", "\n".join(f"- {escaped(example(r))}" for r in rows)]
+            parts += [
+                f"### {error}, by {escaped(system['name'])}",
+                "\n".join(f"- {escaped(describe(r))}" for r in rows),
+            ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def told(report: Mapping[str, Any]) -> str:
+def describe_scored(report: Mapping[str, Any]) -> str:
     """Describes what was scored, in sentences."""
     gold = report["gold"]
     none = f", {gold['without_concept']:,} of them without a concept" if gold["without_concept"] else ""
     return (
-        f"{counted(gold['mentions'], 'linked mention')} of {counted(gold['concepts'], 'concept')} in "
-        f"{counted(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals by bootstrap over "
+        f"{plural(gold['mentions'], 'linked mention')} of {plural(gold['concepts'], 'concept')} in "
+        f"{plural(gold['documents'], 'document')}{none}; shares in percent, with 95 % intervals by bootstrap over "
         f"documents; {UNDEFINED} is undefined."
     )
 
 
-def example(row: Mapping[str, Any]) -> str:
+def describe(row: Mapping[str, Any]) -> str:
     """Describes a wrong link in one line."""
     score = "" if row["score"] is None else f", with {row['score']:.3f}"
     tier = f" ({row['tier']}{score})" if row["answer"] else ""
@@ -167,17 +170,17 @@ def _table(
 
 def _figures(report: Mapping[str, Any]) -> LinkTable:
     found = [one["figures"] for one in report["systems"]]
-    known = [name for name in TITLES if any(name in one and one[name]["value"] is not None for one in found)]
+    known = [name for name in _TITLES if any(name in one and one[name]["value"] is not None for one in found)]
     return _table(
         report,
-        [(TITLES[name][0], name) for name in known],
+        [(_TITLES[name][0], name) for name in known],
         lambda one, name: _sure(one["figures"].get(name)),
         anchor="figures",
         title="How good?",
         head="figure",
         columns=("%", "interval", "of"),
         means=(
-            *TITLES.values(),
+            *_TITLES.values(),
             ("of", "how many mentions, or concepts, it is a share of; F1: of both sides together"),
         ),
     )
@@ -201,7 +204,7 @@ def _types(report: Mapping[str, Any]) -> LinkTable:
         anchor="types",
         title="Types",
         head="type",
-        columns=tuple(TITLES[name][0] for name in names),
+        columns=tuple(_TITLES[name][0] for name in names),
     )
 
 
@@ -265,7 +268,7 @@ def _differences(report: Mapping[str, Any]) -> LinkTable:
         columns=("points", "interval", "p", "corrected p"),
         systems=(),
         rows=tuple(
-            (f"{row['system']} less {row['baseline']}: {TITLES[row['figure']][0]}", _difference(row["difference"]))
+            (f"{row['system']} less {row['baseline']}: {_TITLES[row['figure']][0]}", _difference(row["difference"]))
             for row in report["differences"]
         ),
         means=(

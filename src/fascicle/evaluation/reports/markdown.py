@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from fascicle.core.wording import counted
-from fascicle.evaluation.report import BUCKETS_UNCORRECTED, intervals_told, left_out
+from fascicle.core.wording import plural
+from fascicle.evaluation.report import BUCKETS_UNCORRECTED, explain_intervals, undefined_notes
 from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
@@ -89,14 +89,14 @@ def _head(report: Report) -> str:
         "# Evaluation",
         "",
         f"{len(report['systems'])} {'system' if len(report['systems']) == 1 else 'systems'} on {gold['documents']:,} "
-        f"documents with {counted(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} discontinuous) of "
-        f"{counted(len(gold['types']), 'type')}.",
+        f"documents with {plural(gold['mentions'], 'gold mention')} ({gold['discontinuous']:,} discontinuous) of "
+        f"{plural(len(gold['types']), 'type')}.",
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
-        else f"Training: {counted(training['documents'], 'document')} with {counted(training['mentions'], 'mention')}.",
+        else f"Training: {plural(training['documents'], 'document')} with {plural(training['mentions'], 'mention')}.",
         "All scores are percentages over sets of (document, type, spans).",
     ]
-    if told := intervals_told(gold):
+    if told := explain_intervals(gold):
         lines.append(told)
     return "\n".join(lines)
 
@@ -143,7 +143,7 @@ def _tests(report: Report) -> list[str]:
         table.add(escaped(one["system"]), escaped(one["baseline"]), shown, *cells)
         remarks += [
             f"- {escaped(one['system'])}: {sentence}"
-            for sentence in left_out({"difference": interval}, report["gold"]["drawn"])
+            for sentence in undefined_notes({"difference": interval}, report["gold"]["drawn"])
         ]
     said = "p is of approximate randomisation; corrected by Holm for the number of systems."
     return [table.text(), "", said, "", *remarks]
@@ -155,13 +155,13 @@ def _remarks(report: Report) -> list[str]:
         scores: Mapping[str, Any] = one["scores"]
         name = escaped(one["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
-        said += [f"- {name}: {sentence}" for sentence in left_out(intervals, report["gold"]["drawn"])]
+        said += [f"- {name}: {sentence}" for sentence in undefined_notes(intervals, report["gold"]["drawn"])]
         for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
             if scores[key]:
                 said.append(f"- {name}: types in {where} only: {', '.join(map(escaped, scores[key]))}.")
         if scores["missing_documents"]:
             said.append(
-                f"- {name}: {counted(scores['missing_documents'], 'document')} without predictions; nothing "
+                f"- {name}: {plural(scores['missing_documents'], 'document')} without predictions; nothing "
                 "counts as found in them."
             )
         if any(scores["duplicates"].values()):
@@ -278,7 +278,7 @@ def _rates(errors: Errors) -> str:
     if rates["type_rate"] is None:
         return f"TE-Rate and BE-Rate are undefined: {rates['undefined']}."
     return (
-        f"As *bundling-learning* counts them, of {counted(rates['errors'], 'error')} (FP + FN): "
+        f"As *bundling-learning* counts them, of {plural(rates['errors'], 'error')} (FP + FN): "
         f"{rates['type_errors']:,} type errors, TE-Rate {percent(rates['type_rate'])}, and "
         f"{rates['boundary_errors']:,} boundary errors, BE-Rate "
         f"{percent(rates['boundary_rate'])} ({percent(errors['rates_same_type']['boundary_rate'])} with a gold mention "
@@ -352,7 +352,7 @@ def _calibration(value: Mapping[str, Any]) -> str:
         return f"Undefined: {escaped(reason)}."
     ece, brier, ap = (value[name] for name in ("expected_calibration_error", "brier_score", "average_precision"))
     lines = [
-        f"{counted(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, Brier score "
+        f"{plural(value['predicted'], 'score')}: expected calibration error {percent(ece)} %, Brier score "
         f"{brier:.4f}, average precision {percent(ap)} %. {_temperature(value['temperature'])}",
         "",
     ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fascicle.core.wording import counted, shortened
+from fascicle.core.wording import plural, shorten
 from fascicle.evaluation.report import TITLES as NUMBERS
-from fascicle.evaluation.report import Headline, left_out
-from fascicle.evaluation.scoring.inputs import Scored
+from fascicle.evaluation.report import Headline, undefined_notes
+from fascicle.evaluation.scoring.inputs import ScoredSystem
 from fascicle.evaluation.scoring.rules import RULES, TITLES
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Counts, Scores, figures
 from fascicle.evaluation.uncertainty.intervals import HEADLINE
@@ -42,7 +42,7 @@ def table(
     body, lines = [head.rstrip()], iter(rest)
     for block in blocks:
         body += ["-" * len(head), *(next(lines).rstrip() for _ in block)]
-    said = notes(scores, headline=headline, unit=unit)
+    said = _notes(scores, headline=headline, unit=unit)
     if others:
         said.append("The last lines are micro scores under other rules of matching; docs/scores.md defines them.")
     if any(UNDEFINED in row for block in blocks for row in block):
@@ -51,7 +51,7 @@ def table(
 
 
 def systems_table(
-    systems: Sequence[Scored],
+    systems: Sequence[ScoredSystem],
     *,
     headlines: Mapping[str, Headline] | None = None,
     by_type: bool = True,
@@ -76,23 +76,23 @@ def systems_table(
         rows.append([*line[:4], *interval, _macro(one.strict)[3], *lenient, *line[5:]])
     gold = systems[0].strict.counts.support
     said = [
-        notes(systems[0].strict)[0],
-        f"There {'is' if gold == 1 else 'are'} {counted(gold, 'gold mention')}.",
+        _notes(systems[0].strict)[0],
+        f"There {'is' if gold == 1 else 'are'} {plural(gold, 'gold mention')}.",
         "From start only to type only: micro F1 under other rules of matching; docs/scores.md defines them.",
     ]
     for one in systems:
         headline = (headlines or {}).get(one.name)
-        said += [f"{one.name}: {note}" for note in notes(one.strict, headline=headline, unit=unit)[1:]]
+        said += [f"{one.name}: {note}" for note in _notes(one.strict, headline=headline, unit=unit)[1:]]
     parts = [rows, *([_types(systems)] if by_type else [])]
     if any(UNDEFINED in row for part in parts for row in part):
         said.append(_undefined(systems[0].strict))
-    return "\n\n".join([*map(drawn, parts), "\n".join(said)]) + "\n"
+    return "\n\n".join([*map(ruled_rows, parts), "\n".join(said)]) + "\n"
 
 
-def notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
+def _notes(scores: Scores, *, headline: Headline | None = None, unit: str = "document") -> list[str]:
     """Returns the sentences that belong below any table of these scores."""
     match = "Strict match of document, type and offsets" if scores.rule == "strict" else f"Rule {TITLES[scores.rule]!r}"
-    said = [f"{match} over {counted(len(scores.by_document), 'document')}."]
+    said = [f"{match} over {plural(len(scores.by_document), 'document')}."]
     if headline is not None and headline.intervals:
         said += _sure(headline, unit)
     if scores.duplicates_gold or scores.duplicates_predicted:
@@ -112,9 +112,9 @@ def _sure(headline: Headline, unit: str) -> list[str]:
     one = next(iter(headline.intervals.values()))
     reasons = {name: f" ({why})" for name, why in headline.undefined.items()}
     ends = (f"{NUMBERS[name]} {_ends(headline, name)}{reasons.get(name, '')}" for name in HEADLINE)
-    drawn = f"bootstrap over {unit}s, {counted(one.resamples, 'draw')}, seed {one.seed}"
+    drawn = f"bootstrap over {unit}s, {plural(one.resamples, 'draw')}, seed {one.seed}"
     found = {name: interval.as_dict() for name, interval in headline.intervals.items()}
-    return [f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.", *left_out(found, unit)]
+    return [f"{one.level:.0%} intervals ({drawn}): {', '.join(ends)}.", *undefined_notes(found, unit)]
 
 
 def _ends(headline: Headline, name: str) -> str:
@@ -129,7 +129,7 @@ def _undefined(scores: Scores) -> str:
     )
 
 
-def _types(systems: Sequence[Scored]) -> list[Sequence[str]]:
+def _types(systems: Sequence[ScoredSystem]) -> list[Sequence[str]]:
     """Formats F1 per type of each system."""
     rows: list[Sequence[str]] = [["F1 by type", "gold", *(one.name for one in systems)]]
     for name in sorted({name for one in systems for name in one.strict.by_type}):
@@ -155,18 +155,18 @@ def percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{100 * share:.2f}"
 
 
-def drawn(rows: Sequence[Sequence[str]]) -> str:
+def ruled_rows(rows: Sequence[Sequence[str]]) -> str:
     """Aligns rows, with a rule below the header."""
     aligned = aligned_rows(rows)
     return "\n".join(line.rstrip() for line in (aligned[0], "-" * len(aligned[0]), *aligned[1:]))
 
 
 def aligned_rows(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as `in_columns`; long names are cut."""
-    return in_columns([[shortened(cell) for cell in row] for row in rows])
+    """Columns as `align_columns`; long names are cut."""
+    return align_columns([[shorten(cell) for cell in row] for row in rows])
 
 
-def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns of equal width, the first to the left, the numbers to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [

@@ -10,10 +10,10 @@ from itertools import accumulate
 
 import msgspec
 
-from fascicle.core.arguments import check_argument, checked_documents
+from fascicle.core.arguments import check_argument, validate_documents
 from fascicle.core.document import GOLD, Document, Mention, unique
 from fascicle.core.mention import Fragments
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.rules import RuleName
 from fascicle.evaluation.scoring.scores import Scores, score, score_rules
@@ -31,7 +31,7 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
     """
     found: dict[str, tuple[Mention, ...]] = {}
     check_argument(source, str, name="source", means="a str")
-    for document in checked_documents(documents):
+    for document in validate_documents(documents):
         if document.id in found:
             raise InputError(f"the document id {document.id!r} is there twice; give each document an id of its own")
         found[document.id] = document.layer(source)
@@ -85,7 +85,7 @@ def check_texts(
             now, wanted = other[at : at + 20], gold[at : at + 20]
             where = f", the first from character {at:,} on ({now!r} where the gold has {wanted!r})"
         raise InputError(
-            f"the predictions were made on another text than the gold in {counted(len(different), 'document')} ({shown}"
+            f"the predictions were made on another text than the gold in {plural(len(different), 'document')} ({shown}"
             f"{', ...' if len(different) > 5 else ''})"
             f"{where}, so their offsets cannot be compared; predict on the texts of this gold file"
         )
@@ -116,16 +116,16 @@ def check_offsets(documents: Iterable[Document], predicted: Mapping[str, Sequenc
         )
 
 
-def unit_of(documents: Iterable[Document]) -> str:
+def text_unit(documents: Iterable[Document]) -> str:
     """Returns ``"sentence"`` if the source marks every document as one sentence, else ``"document"``."""
     known = [document.sentences for document in documents]
     return "sentence" if known and all(ranges is not None and len(ranges) <= 1 for ranges in known) else "document"
 
 
-def drawn_unit(documents: Sequence[Document]) -> str:
+def resampling_unit(documents: Sequence[Document]) -> str:
     """Returns the unit to draw: ``"sentence"`` if documents are sentences, or for one document with sentences."""
     single = len(documents) == 1 and documents[0].sentences
-    return "sentence" if single else unit_of(documents)
+    return "sentence" if single else text_unit(documents)
 
 
 def by_sentence(
@@ -154,14 +154,14 @@ def by_sentence(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoredSystem:
     """Predictions of one system, and their scores.
 
     Attributes:
         name: for tables.
         predicted: document id -> its mentions, with an entry for every gold document.
         scores: rule -> scores.
-        drawn: strict scores by what a bootstrap draws, see ``by_unit``.
+        drawn: strict scores by what a bootstrap draws, see ``score_by_unit``.
     """
 
     name: str
@@ -186,7 +186,7 @@ def score_system(
     *,
     predicted: Mapping[str, Sequence[Mention]],
     allow_missing: bool = False,
-) -> Scored:
+) -> ScoredSystem:
     """Scores one system under every rule.
 
     Args:
@@ -201,10 +201,12 @@ def score_system(
     gold = layers(documents)
     scores = score_rules(gold, predicted, allow_missing=allow_missing)
     said = {key: predicted.get(key, ()) for key in gold}
-    return Scored(name=name, predicted=said, scores=scores, drawn=by_unit(documents, said, scores["strict"]))
+    return ScoredSystem(
+        name=name, predicted=said, scores=scores, drawn=score_by_unit(documents, said, scores["strict"])
+    )
 
 
-def by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores) -> Scores:
+def score_by_unit(documents: Sequence[Document], predicted: Mapping[str, Sequence[Mention]], whole: Scores) -> Scores:
     """Strict scores by document, or by sentence if a single document has them marked: what intervals come from.
 
     Args:
@@ -322,7 +324,7 @@ def _in_stream(spans: Fragments, places: Sequence[int], start_of_document: int) 
 def _difference(ours: _Stream, theirs: _Stream, names: tuple[str, str]) -> str:
     place = _first_difference(ours.characters, theirs.characters)
     gold, said = names
-    counts = [counted(len(one.ids), "document") for one in (theirs, ours)]
+    counts = [plural(len(one.ids), "document") for one in (theirs, ours)]
     return (
         f"the words of {said} ({counts[0]}) and {gold} ({counts[1]}) differ, so documents cannot be matched by their "
         f"order: {said} has {theirs.shown(place)}, where {gold} has {ours.shown(place)}; give both files the same "

@@ -35,7 +35,7 @@ from fascicle.core.mention import Fragments, fragments_contain, fragments_overla
 from fascicle.errors import InputError
 
 
-def joined(spans: Fragments) -> Fragments:
+def join_touching(spans: Fragments) -> Fragments:
     """Joins fragments that touch, so that the same characters are in as few fragments as possible."""
     if len(spans) == 1:
         return spans
@@ -50,11 +50,11 @@ def joined(spans: Fragments) -> Fragments:
 
 def properly_inside(inner: Fragments, outer: Fragments) -> bool:
     """True if all characters of one mention belong to another mention that has more."""
-    outer = joined(outer)
-    return fragments_contain(outer, inner) and joined(inner) != outer
+    outer = join_touching(outer)
+    return fragments_contain(outer, inner) and join_touching(inner) != outer
 
 
-def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[list[int]]:
+def find_overlapping(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[list[int]]:
     """Finds the mentions of two lists that overlap.
 
     Takes the time of sorting, plus that of comparing each mention with those of the other side that are open where it
@@ -89,12 +89,12 @@ def touching(first: Sequence[Fragments], second: Sequence[Fragments]) -> list[li
     return found
 
 
-def overlap(a: Fragments, b: Fragments) -> int:
+def shared_characters(a: Fragments, b: Fragments) -> int:
     """Counts the characters that two mentions share."""
     return sum(max(0, min(x[1], y[1]) - max(x[0], y[0])) for x in a for y in b)
 
 
-def size(spans: Fragments) -> int:
+def count_characters(spans: Fragments) -> int:
     """Counts the characters of a mention."""
     return sum(end - start for start, end in spans)
 
@@ -117,12 +117,12 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def looks_at_types(rule: RuleName) -> bool:
+def compares_types(rule: RuleName) -> bool:
     """True if only mentions of the same type match, so that there are counts per type."""
     return rule != "span"
 
 
-def matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
+def count_matches(gold: Collection[Identity], predicted: Collection[Identity], *, rule: RuleName) -> Counter[str]:
     """Counts the pairs of mentions that match in one document.
 
     Args:
@@ -197,7 +197,7 @@ def _swept(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
 
 def _augmented(first: Sequence[Fragments], second: Sequence[Fragments]) -> int:
     """Matches any mentions: a maximum matching by augmenting paths, breadth first."""
-    edges = touching(first, second)
+    edges = find_overlapping(first, second)
     partner: dict[int, int] = {}  # of the second side
     pairs = 0
     for root in range(len(first)):
@@ -253,30 +253,30 @@ class Recall:
         return {"gold": self.gold, "found": self.found, "recall": self.recall}
 
 
-def surfaces(documents: Iterable[Document]) -> Surfaces:
+def gold_surfaces(documents: Iterable[Document]) -> Surfaces:
     """Returns the ``(surface, type)`` pairs of the gold of some documents, those of training."""
     return frozenset((m.text_in(document.text), m.type) for document in documents for m in document.layer(GOLD))
 
 
-def is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
+def _is_seen(mention: Mention, text: str, known: Surfaces) -> bool:
     """True if a mention's surface and type occur in the training gold.
 
     Args:
         mention: of a document.
         text: of that document.
-        known: see ``surfaces``.
+        known: see ``gold_surfaces``.
     """
     return (mention.text_in(text), mention.type) in known
 
 
-def nesting(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
+def nested_spans(mentions: Iterable[Mention]) -> tuple[frozenset[Fragments], frozenset[Fragments]]:
     """Returns the spans of those mentions that lie properly inside another of them, and of those that hold another.
 
     Takes the time of sorting, plus that of comparing each mention with those that are open where it starts.
     """
     given: dict[Fragments, set[Fragments]] = {}
     for mention in mentions:
-        given.setdefault(joined(mention.spans), set()).add(mention.spans)
+        given.setdefault(join_touching(mention.spans), set()).add(mention.spans)
     inner: set[Fragments] = set()
     outer: set[Fragments] = set()
     still_open: list[Fragments] = []
@@ -296,7 +296,7 @@ def _same_spans(mentions: Iterable[Mention]) -> frozenset[Fragments]:
     """Returns the spans whose characters are those of several mentions, of different types."""
     given: dict[Fragments, list[Mention]] = {}
     for mention in mentions:
-        given.setdefault(joined(mention.spans), []).append(mention)
+        given.setdefault(join_touching(mention.spans), []).append(mention)
     return frozenset(m.spans for found in given.values() if len({m.type for m in found}) > 1 for m in found)
 
 
@@ -321,7 +321,7 @@ def subset_recall(
     Args:
         documents: with gold mentions.
         predicted: document id -> the mentions of one system; an empty entry where it found none.
-        known: of the training documents, see ``surfaces``; ``None`` leaves out seen and unseen.
+        known: of the training documents, see ``gold_surfaces``; ``None`` leaves out seen and unseen.
 
     Returns:
         ``"seen"``, ``"unseen"``, ``"outermost"``, ``"inner"``, ``"nested"``, ``"same_span"``, ``"continuous"`` and
@@ -347,9 +347,9 @@ def subset_recall(
 def _subsets(document: Document, known: Surfaces | None) -> Iterator[tuple[Mention, list[str]]]:
     """Yields every gold mention with the names of its subsets."""
     gold = document.layer(GOLD)
-    (inner, outer), same = nesting(gold), _same_spans(gold)
+    (inner, outer), same = nested_spans(gold), _same_spans(gold)
     for mention in gold:
-        names = [] if known is None else ["seen" if is_seen(mention, document.text, known) else "unseen"]
+        names = [] if known is None else ["seen" if _is_seen(mention, document.text, known) else "unseen"]
         names.append("inner" if mention.spans in inner else "outermost")
         if mention.spans in inner or mention.spans in outer:
             names.append("nested")

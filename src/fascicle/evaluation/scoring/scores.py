@@ -20,10 +20,10 @@ from typing import Any, Final, Literal, cast
 
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Identity, Mention, identities
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.report_parts import Line
-from fascicle.evaluation.scoring.rules import RULES, RuleName, looks_at_types, matches
+from fascicle.evaluation.scoring.rules import RULES, RuleName, compares_types, count_matches
 from fascicle.runtime.combination.align import some_documents
 
 ZeroRule = Literal["zero", "binder"]
@@ -198,7 +198,7 @@ def score_rules(
     return {
         rule: _scores(
             {identifier: _compare(*sides, rule=rule) for identifier, sides in pairs.items()},
-            typed=looks_at_types(rule),
+            typed=compares_types(rule),
             duplicates_gold=gold_duplicates,
             duplicates_predicted=predicted_duplicates,
             missing=missing,
@@ -230,14 +230,14 @@ def _compare(gold: set[Identity], predicted: set[Identity], *, rule: RuleName) -
     elif rule == "strict":
         found = _tally(gold & predicted, rule)
     else:
-        found = matches(gold, predicted, rule=rule) if gold and predicted else {}
+        found = count_matches(gold, predicted, rule=rule) if gold and predicted else {}
     pairs = ((name, found.get(name, 0)) for name in wanted | said)
     return {name: Counts(tp=tp, fp=said.get(name, 0) - tp, fn=wanted.get(name, 0) - tp) for name, tp in pairs}
 
 
 def _tally(side: set[Identity], rule: RuleName) -> dict[str, int]:
     """Type -> mentions; all are under the empty string if the rule does not look at types."""
-    if not looks_at_types(rule):
+    if not compares_types(rule):
         return {"": len(side)} if side else {}
     return Counter(type_ for _, type_, _ in side)
 
@@ -270,7 +270,7 @@ def _sets(side_of: Mapping[str, Iterable[Mention]], *, side: str) -> tuple[dict[
         duplicates += len(listed) - len(sets[identifier])
     if len(sources) > 1:
         raise InputError(
-            f"the {side} hold mentions of {counted(len(sources), 'source')} ({', '.join(sorted(sources))}); "
+            f"the {side} hold mentions of {plural(len(sources), 'source')} ({', '.join(sorted(sources))}); "
             "a score is about one: choose it with source"
         )
     return sets, duplicates
@@ -303,7 +303,7 @@ def _check_documents(gold: Iterable[str], predicted: Iterable[str], *, allow_mis
         )
     if missing and not allow_missing:
         raise InputError(
-            f"the predictions lack {lacking} of the {counted(len(gold_ids), 'document')} in the gold; "
+            f"the predictions lack {lacking} of the {plural(len(gold_ids), 'document')} in the gold; "
             "predict these too, or allow missing documents, which are then scored as if nothing was found in them"
         )
     return missing

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.scores import Counts
 
@@ -161,7 +161,7 @@ def published_protocol_f1(
     """
     if not (0 <= right <= contiguous and 0 <= discontinuous_right <= discontinuous and contiguous):
         raise InputError(
-            f"{right} right of {counted(contiguous, 'mention')} and {discontinuous_right} right of "
+            f"{right} right of {plural(contiguous, 'mention')} and {discontinuous_right} right of "
             f"{discontinuous} discontinuous ones cannot be; give counts of at least one mention, none of them "
             "larger than its whole"
         )

@@ -95,22 +95,22 @@ def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCou
 
 
 def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    from fascicle.runtime.choice import with_ends  # late: what reads prediction files needs no network
+    from fascicle.runtime.choice import with_end_rule  # late: what reads prediction files needs no network
 
-    predictor = cast("ModelPredictor", with_ends(load_single(request.model, threads=request.threads), request.ends))
+    predictor = cast("ModelPredictor", with_end_rule(load_single(request.model, threads=request.threads), request.ends))
     probe = _Probe(predictor=predictor, events=events, apart=() if request.ends == "corpus" else predictor.apart)
     write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
     return predictor.name, probe.mentions, tuple(probe.notes())
 
 
 def _header(predictor: ModelPredictor) -> Header:
-    from fascicle.runtime.decoding.kinds import definition_of
+    from fascicle.runtime.decoding.kinds import probability_definition
 
     manifest = predictor.manifest
     return Header(
         model=manifest.name,
         family=manifest.answering.family,
-        definition=definition_of(manifest),
+        definition=probability_definition(manifest),
         types=manifest.types,
     )
 

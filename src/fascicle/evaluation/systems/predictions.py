@@ -9,9 +9,9 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Event, Mention
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
-from fascicle.core.wording import counted, typo_hint
+from fascicle.core.wording import plural, typo_hint
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, unit_of
+from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, text_unit
 from fascicle.formats.account import EventCounts
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.detection import prediction_kind
@@ -181,12 +181,12 @@ def read_predictions(request: PredictionRequest, *, events: EventCounts | None =
     report = ReadReport()
     documents = read_file(path, reading, report=report)
     is_read_once = path == STDIN or is_pipe(path)
-    found = of_documents(documents if events is None else events.observe(documents), path=path, with_texts=is_read_once)
+    found = collect(documents if events is None else events.observe(documents), path=path, with_texts=is_read_once)
     reread = found.texts if is_read_once else lambda: {d.id: d.text for d in read_file(path, reading)}
     return replace(found, texts=reread, formats=frozenset(report.formats.values()))
 
 
-def of_documents(
+def collect(
     documents: Iterable[Document], *, path: str, formats: frozenset[str] = frozenset(), with_texts: bool = True
 ) -> Predictions:
     """Collects the mentions of documents, all sources together.
@@ -200,7 +200,7 @@ def of_documents(
     mentions, hashes, lengths, events, repeated, texts = {}, {}, {}, {}, {}, {}
     units = set[str]()
     for document in documents:
-        units.add(unit_of([document]))
+        units.add(text_unit([document]))
         mentions[document.id] = document.mentions
         hashes[document.id] = text_hash(document.text)
         lengths[document.id] = len(document.text)
@@ -263,7 +263,7 @@ def read_system(request: PredictionRequest, *, events: EventCounts | None = None
     return found.of_one_system(request.source)
 
 
-def on_documents_of(reference: Predictions, other: Predictions) -> Predictions:
+def align_to_documents(reference: Predictions, other: Predictions) -> Predictions:
     """Aligns predictions to the documents of another file, where ids and offsets of the two differ.
 
     Args:
@@ -310,7 +310,7 @@ def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
     if found:
         identifier, mention, told = found[0]
         yield (
-            f"{other.path}: {len(found):,} of {counted(sum(map(len, other.told.values())), 'mention')} have other text "
+            f"{other.path}: {len(found):,} of {plural(sum(map(len, other.told.values())), 'mention')} have other text "
             f"at their offsets than the file says, the first {told[0][:80]!r} at {mention.start:,} of {identifier!r}; "
             "such offsets were counted in other texts, or in another unit"
         )

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fascicle.core.arguments import paths_in
+from fascicle.core.arguments import collect_paths
 from fascicle.core.document import GOLD
-from fascicle.core.files.source import STDIN, open_bytes, stem, telling_folders
+from fascicle.core.files.source import STDIN, distinguishing_folders, open_bytes, stem
 from fascicle.core.wording import typo_hint
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, on_documents_of, read_predictions
+from fascicle.evaluation.systems.predictions import PredictionRequest, Predictions, align_to_documents, read_predictions
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
 from fascicle.runtime.combination.align import System
@@ -41,7 +41,7 @@ class SystemsRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromFile:
+class SystemOfFile:
     """A system, and the file that it was read from.
 
     Attributes:
@@ -63,14 +63,14 @@ Systems = SystemsRequest | Iterable[str | os.PathLike[str]]
 _File = tuple[Predictions, tuple[str, ...]]  # and the names that it goes by, the first of them its own
 
 
-def systems_of(given: Systems) -> SystemsRequest:
+def to_systems_request(given: Systems) -> SystemsRequest:
     """Returns a request for systems; paths alone become a request for files with default settings."""
-    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=paths_in(given, name="systems"))
+    return given if isinstance(given, SystemsRequest) else SystemsRequest(paths=collect_paths(given, name="systems"))
 
 
 def read_systems(
     request: SystemsRequest, *, gold: Predictions | None = None, least: int = 2, events: EventCounts | None = None
-) -> list[FromFile]:
+) -> list[SystemOfFile]:
     """Reads the systems of some files, in the order of the files and, within a file, of the sources.
 
     Args:
@@ -88,7 +88,7 @@ def read_systems(
     _check_paths(request.paths)
     found = [_read(path, request.reading, events) for path in request.paths]
     reference = gold if gold is not None else _reference(found)
-    found = [one if one is reference else on_documents_of(reference, one) for one in found]
+    found = [one if one is reference else align_to_documents(reference, one) for one in found]
     _check_repeated(found, gold.mentions if gold is not None else ())
     files = list(zip(found, _names_of(request.paths), strict=True))
     _check_sources(files, request.sources)
@@ -123,7 +123,9 @@ def read_gold(request: PredictionRequest, *, events: EventCounts | None = None) 
     return found
 
 
-def renamed(request: SystemsRequest, given: Sequence[FromFile], *more: System) -> tuple[list[System], list[str]]:
+def rename_types(
+    request: SystemsRequest, given: Sequence[SystemOfFile], *more: System
+) -> tuple[list[System], list[str]]:
     """Gives the types of systems the names of the map.
 
     Args:
@@ -140,7 +142,7 @@ def renamed(request: SystemsRequest, given: Sequence[FromFile], *more: System) -
     return rename([*more, *(one.system for one in given)], _read_map(request.map, given))
 
 
-def _read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
+def _read_map(path: str, systems: Sequence[SystemOfFile]) -> TypeMap:
     """Reads a file with other names for types; without one, nothing is renamed.
 
     Args:
@@ -162,7 +164,7 @@ def _read_map(path: str, systems: Sequence[FromFile]) -> TypeMap:
     return TypeMap(everywhere=names.everywhere, systems=tables)
 
 
-def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
+def check_type_names(systems: Iterable[System], notes: Sequence[str], *, agree: bool) -> list[str]:
     """Checks as ``check_types`` does; an error also names entries of the map that are probably misspelt."""
     try:
         return check_types({one.name: one.types() for one in systems}, agree=agree)
@@ -171,7 +173,7 @@ def types_checked(systems: Iterable[System], notes: Sequence[str], *, agree: boo
         raise InputError(f"{error}{hints}") from None
 
 
-def notes_on(systems: Sequence[FromFile]) -> list[str]:
+def notes_on_files(systems: Sequence[SystemOfFile]) -> list[str]:
     """Lists notes for the user on the files: texts that were not checked, and scores that only some files give."""
     notes = list(dict.fromkeys(note for one in systems for note in one.notes))
     blind = [one.system.name for one in systems if not one.system.hashes]
@@ -208,7 +210,7 @@ def _check_paths(paths: Sequence[str]) -> None:
 def _names_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     """Names of systems: those of their files, and first the shortest that tells them apart."""
     short = [stem(path).removesuffix(".predictions").removesuffix(".fascicle") for path in paths]
-    folders = telling_folders(paths, short)
+    folders = distinguishing_folders(paths, short)
     with_folder = [f"{folder}/{name}" for folder, name in zip(folders, short, strict=True)]
     names = [name if short.count(name) == 1 else with_folder[at] for at, name in enumerate(short)]
     names = [name if names.count(name) == 1 else paths[at] for at, name in enumerate(names)]
@@ -272,12 +274,12 @@ def _check_sources(files: Sequence[_File], wanted: Sequence[str]) -> None:
         raise UsageError(f"the source {twice[0]} was given twice, but a system has one vote; give it once")
 
 
-def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]) -> Iterable[FromFile]:
+def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]) -> Iterable[SystemOfFile]:
     notes = (*file.notes, *([f"{file.path}: {file.matched}"] if file.matched else []))
     sources = _votes_of(file)
     if len(sources) < 2:
         system = file.of(sources[0] if sources else None).system(names[0])
-        yield FromFile(system=system, path=file.path, aliases=names, notes=notes)
+        yield SystemOfFile(system=system, path=file.path, aliases=names, notes=notes)
         return
     chosen = dict.fromkeys(source for name in wanted for source in sources if name in _source_names(names, source))
     if not chosen:
@@ -285,7 +287,7 @@ def _systems_of(file: Predictions, names: tuple[str, ...], wanted: Sequence[str]
     for source in chosen:
         own = _source_names(names, source)
         system = file.of(source).system(own[0])
-        yield FromFile(system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes)
+        yield SystemOfFile(system=system, path=file.path, source=own[0], aliases=(*own, *names), notes=notes)
 
 
 def _source_names(names: Sequence[str], source: str) -> tuple[str, ...]:

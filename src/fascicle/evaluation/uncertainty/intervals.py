@@ -105,12 +105,12 @@ def bootstrap(scores: Scores, *, resamples: int = 1000, level: float = 0.95, see
     types = [table for name, table in _type_tables(scores).items() if scores.by_type[name].support]
     parts = [
         (*_micro(weights @ counts, scores), _macro_f1(weights, types, scores))
-        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
+        for weights in draw_weights(len(counts), resamples=resamples, seed=seed)
     ]
     micro = scores.micro
     estimates = (micro.precision, micro.recall, micro.f1, scores.macro.f1)
     return {
-        name: interval_of(estimate, np.concatenate(drawn), level=level, seed=seed)
+        name: make_interval(estimate, np.concatenate(drawn), level=level, seed=seed)
         for name, estimate, drawn in zip(HEADLINE, estimates, zip(*parts, strict=True), strict=True)
         if name != "macro_f1" or scores.by_document_type
     }
@@ -137,11 +137,11 @@ def bootstrap_types(
     counts = count_table(scores, resamples=resamples, level=level)
     types = {name: table for name, table in _type_tables(scores).items() if len(table[0]) > 1}
     parts: dict[str, list[Floats]] = {name: [] for name in types}
-    for weights in drawn_weights(len(counts), resamples=resamples, seed=seed):
+    for weights in draw_weights(len(counts), resamples=resamples, seed=seed):
         for name, (documents, found) in types.items():
             parts[name].append(_micro(weights[:, documents] @ found, scores)[2])
     return {
-        name: interval_of(scores.rates(name).f1, np.concatenate(drawn), level=level, seed=seed)
+        name: make_interval(scores.rates(name).f1, np.concatenate(drawn), level=level, seed=seed)
         for name, drawn in parts.items()
     }
 
@@ -175,13 +175,13 @@ def bootstrap_difference(
     column = MEASURES.index(measure)
     parts = [
         _micro(weights @ counts, first)[column] - _micro(weights @ others, second)[column]
-        for weights in drawn_weights(len(counts), resamples=resamples, seed=seed)
+        for weights in draw_weights(len(counts), resamples=resamples, seed=seed)
     ]
     estimate = getattr(first.micro, measure) - getattr(second.micro, measure)
-    return difference_of(estimate, np.concatenate(parts), level=level, seed=seed)
+    return make_difference(estimate, np.concatenate(parts), level=level, seed=seed)
 
 
-def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Interval:
+def make_interval(estimate: float, drawn: Floats, *, level: float, seed: int) -> Interval:
     """Returns an estimate with the interval of its bootstrap draws.
 
     Args:
@@ -198,9 +198,9 @@ def interval_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> I
     )
 
 
-def difference_of(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
-    """Returns a difference with the interval and the p-value of its bootstrap draws, see ``interval_of``."""
-    interval = interval_of(estimate, drawn, level=level, seed=seed)
+def make_difference(estimate: float, drawn: Floats, *, level: float, seed: int) -> Difference:
+    """Returns a difference with the interval and the p-value of its bootstrap draws, see ``make_interval``."""
+    interval = make_interval(estimate, drawn, level=level, seed=seed)
     return Difference(**asdict(interval), p_value=_two_sided(drawn[~np.isnan(drawn)]))
 
 
@@ -246,7 +246,7 @@ def _type_tables(scores: Scores) -> dict[str, tuple[Ints, Ints]]:
     }
 
 
-def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[Ints]:
+def draw_documents(documents: int, *, resamples: int, seed: int) -> Iterator[Ints]:
     """Indices of drawn documents, in blocks of shape (some draws, documents); the blocks only bound the memory.
 
     Args:
@@ -260,9 +260,9 @@ def drawn_documents(documents: int, *, resamples: int, seed: int) -> Iterator[In
         yield generator.integers(0, documents, size=(min(block, resamples - start), documents), dtype=np.int64)
 
 
-def drawn_weights(documents: int, *, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each document was drawn, in blocks of `drawn_documents`; products with these weights are exact sums."""
-    for draws in drawn_documents(documents, resamples=resamples, seed=seed):
+def draw_weights(documents: int, *, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document was drawn, in blocks of `draw_documents`; products with these weights are exact sums."""
+    for draws in draw_documents(documents, resamples=resamples, seed=seed):
         places = (draws + documents * np.arange(len(draws))[:, None]).ravel()
         yield np.bincount(places, minlength=draws.size).reshape(draws.shape).astype(np.float64)
 
@@ -271,7 +271,7 @@ def _micro(sums: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
     """Computes precision, recall and F1 of sums of counts, shape (draws, 3)."""
     tp, fp, fn = sums.T
     none = without_denominator(scores)
-    return shares(tp, tp + fp, none), shares(tp, tp + fn, none), f1_of_sums(sums, none=none)
+    return ratios(tp, tp + fp, none), ratios(tp, tp + fn, none), f1_of_sums(sums, none=none)
 
 
 def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Scores) -> Floats:
@@ -282,10 +282,10 @@ def _macro_f1(weights: Floats, types: Sequence[tuple[Ints, Ints]], scores: Score
         has_gold = sums[:, 0] + sums[:, 2] > 0
         total += np.where(has_gold, f1_of_sums(sums, none=0.0), 0.0)
         number += has_gold
-    return shares(total, number, without_denominator(scores))
+    return ratios(total, number, without_denominator(scores))
 
 
-def shares(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
+def ratios(part: Floats, whole: Floats, none: float = float("nan")) -> Floats:
     """Parts of wholes, shape as given; ``none`` where there is no whole."""
     return np.where(whole > 0, part / np.maximum(whole, 1), none)
 
@@ -298,7 +298,7 @@ def without_denominator(scores: Scores) -> float:
 def f1_of_sums(sums: Ints | Floats, *, none: float) -> Floats:
     """Computes F1 of true positives, false positives and false negatives, shape (..., 3); ``none`` if all are 0."""
     tp, fp, fn = np.moveaxis(sums, -1, 0)
-    return shares(2 * tp, 2 * tp + fp + fn, none)
+    return ratios(2 * tp, 2 * tp + fp + fn, none)
 
 
 def percentiles(drawn: Floats, level: float) -> tuple[float, float]:

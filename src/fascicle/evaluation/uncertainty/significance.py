@@ -16,7 +16,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.errors import UsageError
-from fascicle.evaluation.scoring.inputs import Scored
+from fascicle.evaluation.scoring.inputs import ScoredSystem
 from fascicle.evaluation.scoring.scores import ZERO_RULES, Scores, no_interval
 from fascicle.evaluation.uncertainty.intervals import bootstrap_difference, check_paired, count_table, f1_of_sums
 
@@ -24,7 +24,7 @@ _SWAPS_AT_ONCE = 1 << 21  # bounds the memory: 16 MiB of doubles
 _SAME = 1e-12  # F1 values that differ by less are equal, and rounded differently
 
 
-def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: int = 0) -> float:
+def randomisation_p_value(first: Scores, second: Scores, *, shuffles: int = 1000, seed: int = 0) -> float:
     """Returns the p-value of the difference in micro F1 of two systems, two-sided.
 
     Args:
@@ -44,10 +44,10 @@ def randomisation(first: Scores, second: Scores, *, shuffles: int = 1000, seed: 
     ours = count_table(first, resamples=1, level=0.5)
     theirs = np.array([[c.tp, c.fp, c.fn] for c in (second.by_document[i] for i in first.by_document)], dtype=np.int64)
     none = ZERO_RULES[first.zero_rule]
-    return swapped(ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed)
+    return swap_p_value(ours, theirs, figure=lambda sums: f1_of_sums(sums, none=none), shuffles=shuffles, seed=seed)
 
 
-def swapped(
+def swap_p_value(
     ours: Ints, theirs: Ints, *, figure: Callable[[Ints], Floats], shuffles: int = 1000, seed: int = 0
 ) -> float:
     """Returns the p-value of the difference of two systems in any figure of sums over documents, two-sided.
@@ -60,7 +60,7 @@ def swapped(
         seed: of the random numbers.
 
     Returns:
-        See `randomisation`.
+        See `randomisation_p_value`.
 
     Raises:
         UsageError: fewer than 1 shuffle.
@@ -76,7 +76,7 @@ def swapped(
     return (as_extreme + 1) / (shuffles + 1)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm_correction(p_values: Sequence[float]) -> list[float]:
     """Holm's correction: p-values that may be held against the level one by one.
 
     Args:
@@ -112,7 +112,7 @@ def _swaps(documents: int, *, shuffles: int, seed: int) -> Iterator[Floats]:
 _NO_F1: Final = "the F1 of one of the two is undefined"
 
 
-def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[dict[str, Any]]:
+def paired_tests(systems: Sequence[ScoredSystem], *, resamples: int = 1000) -> list[dict[str, Any]]:
     """Returns the strict micro F1 of each further system against that of the first, on the same documents.
 
     Args:
@@ -127,8 +127,8 @@ def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[di
     first, *others = systems
     reasons = [_why_not(one, first) for one in others]
     tested = [one for one, reason in zip(others, reasons, strict=True) if not reason]
-    p_values = [randomisation(one.drawn, first.drawn, shuffles=resamples) for one in tested]
-    found = zip(p_values, holm(p_values), strict=True)
+    p_values = [randomisation_p_value(one.drawn, first.drawn, shuffles=resamples) for one in tested]
+    found = zip(p_values, holm_correction(p_values), strict=True)
     rows: list[dict[str, Any]] = []
     for one, reason in zip(others, reasons, strict=True):
         if reason:
@@ -142,6 +142,6 @@ def paired_tests(systems: Sequence[Scored], *, resamples: int = 1000) -> list[di
     return rows
 
 
-def _why_not(one: Scored, first: Scored) -> str:
+def _why_not(one: ScoredSystem, first: ScoredSystem) -> str:
     why = no_interval(one.drawn) or no_interval(first.drawn)
     return _NO_F1 if why and len(first.drawn.by_document) > 1 else why

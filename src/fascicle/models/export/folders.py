@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import ModelError, UsageError
 from fascicle.models.export.graph import (
     AnsweringGraph,
@@ -29,7 +29,7 @@ from fascicle.models.export.optimise import RangeRecorder, fix_scales, merge, qu
 from fascicle.models.filter import load_filter_model
 from fascicle.models.model import TOKENIZER, load_model
 from fascicle.runtime.filter import MentionFilter
-from fascicle.runtime.inputs import reader_of
+from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
@@ -49,12 +49,12 @@ from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.sentences import TAUGHT
 
-GRAPH = "model.onnx"
+_GRAPH = "model.onnx"
 _SAMPLE_CHARACTERS = 100_000
 _TOLERANCE = 1e-3  # of a score, fp32 graph against torch; 1e-5 is usual
 
 
-M = TypeVar("M", Manifest, FilterManifest)
+_M = TypeVar("_M", Manifest, FilterManifest)
 
 
 def export_model(
@@ -97,7 +97,7 @@ def export_model(
     if int8 and not any(d.text.strip() for d in sample):
         raise UsageError("8-bit export needs sample texts to measure activations on; give some with sample=FILE")
     check_files(folder, manifest)
-    read = reader_of(folder, manifest)  # this refuses dictionaries that are not among the files
+    read = make_reader(folder, manifest)  # this refuses dictionaries that are not among the files
     if types_encoder:
         check_open_types(folder, manifest)
     model = load_model(folder, manifest)
@@ -111,7 +111,7 @@ def export_model(
         predict=lambda tokenizer, recorder, texts: ModelPredictor(
             manifest, tokenizer, second.beside(recorder) if second else recorder, read=read
         ).predict(texts),
-        measured=lambda texts: counted(sum(len(d.text) for d in texts), "character"),
+        measured=lambda texts: plural(sum(len(d.text) for d in texts), "character"),
         card=_model_card,
         write=write_manifest,
         beside=_copies(manifest),
@@ -160,7 +160,7 @@ def export_filter(
         predict=lambda tokenizer, recorder, texts: MentionFilter(manifest, tokenizer, recorder).judge(
             texts, [document.mentions for document in texts]
         ),
-        measured=lambda texts: counted(sum(len(document.mentions) for document in texts), "mention"),
+        measured=lambda texts: plural(sum(len(document.mentions) for document in texts), "mention"),
         card=_filter_card,
         write=write_filter_manifest,
     )
@@ -168,7 +168,7 @@ def export_filter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cargo(Generic[M]):
+class _Cargo(Generic[_M]):
     """Parts of the export of one model or filter.
 
     Attributes:
@@ -186,17 +186,17 @@ class _Cargo(Generic[M]):
 
     kind: str
     graph: Graph
-    manifest: M
+    manifest: _M
     sample: list[Document]
     predict: Callable[[PieceTokenizer, RangeRecorder, list[Document]], object]
     measured: Callable[[list[Document]], str]
-    card: Callable[[M, Sequence[str]], str]
-    write: Callable[[Path, M], M]
+    card: Callable[[_M, Sequence[str]], str]
+    write: Callable[[Path, _M], _M]
     second: TypesGraphModule | None = None
     beside: Sequence[str] = ()
 
 
-def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwrite: bool) -> M:
+def _export(cargo: _Cargo[_M], folder: Path, target: Path, *, int8: bool, overwrite: bool) -> _M:
     with atomic_folder(target, kind=cargo.kind, overwrite=overwrite) as place:
         plain = place / "plain.onnx"
         gap = _write(cargo.graph, plain)
@@ -205,10 +205,10 @@ def _export(cargo: _Cargo[M], folder: Path, target: Path, *, int8: bool, overwri
             gap = _write(cargo.second, place / TYPES_GRAPH)
             facts.append(f"`{TYPES_GRAPH}` reads about types, in 32 bits; its vectors differ by at most {gap:.1e}")
         if int8:
-            facts.append(_quantise(cargo, plain, place / GRAPH, folder))
+            facts.append(_quantise(cargo, plain, place / _GRAPH, folder))
             plain.unlink()
         else:
-            plain.rename(place / GRAPH)  # not merged: other tools can process a graph of standard operators only
+            plain.rename(place / _GRAPH)  # not merged: other tools can process a graph of standard operators only
         for name in (TOKENIZER, *cargo.beside):
             (place / name).write_bytes((folder / name).read_bytes())
         (place / CARD).write_text(cargo.card(cargo.manifest, facts), encoding="utf-8")
@@ -223,7 +223,7 @@ def _write(graph: Graph, path: Path) -> float:
     return gap
 
 
-def _quantise(cargo: _Cargo[M], plain: Path, target: Path, folder: Path) -> str:
+def _quantise(cargo: _Cargo[_M], plain: Path, target: Path, folder: Path) -> str:
     """Writes the 8-bit graph with fixed scales; returns a description of the change, for the card."""
     with tempfile.TemporaryDirectory() as name:
         dynamic = Path(name) / "dynamic.onnx"
@@ -324,17 +324,17 @@ def _card(manifest: Manifest | FilterManifest, kind: str, facts: Sequence[str], 
 
 def _looked_up(inputs: InputFacts) -> Iterator[str]:
     for one in inputs.dictionaries:
-        yield f"the {counted(one.names, 'name')} of {one.name}, of which `{one.file}` is a copy"
+        yield f"the {plural(one.names, 'name')} of {one.name}, of which `{one.file}` is a copy"
     if inputs.shapes:
         yield f"the case pattern of each unit (`{inputs.shapes}`)"
 
 
 def _learnt(one: Learnt) -> str:
-    told = f"{', '.join(one.annotates)} in {counted(one.documents, 'document')}"
+    told = f"{', '.join(one.annotates)} in {plural(one.documents, 'document')}"
     told += f", labelled by {one.labelled_by}" if one.labelled_by else ""
     if not one.excluded:
         return told
-    more = counted(one.excluded, "more was", "more were")
+    more = plural(one.excluded, "more was", "more were")
     return f"{told} ({more} left out as copies of texts of dev, test or each other)"
 
 
@@ -347,7 +347,7 @@ def _filter_card(manifest: FilterManifest, facts: Sequence[str]) -> str:
     reading, threshold = manifest.reading, manifest.threshold
     what = [
         f"encoder: `{manifest.model.encoder}`",
-        f"reads: the {reading.unit} of a mention, at most {counted(reading.max_length, 'piece')}",
+        f"reads: the {reading.unit} of a mention, at most {plural(reading.max_length, 'piece')}",
         f"keeps: a probability of at least {threshold.value:g} (chosen for: {threshold.aim})",
         *facts,
     ]

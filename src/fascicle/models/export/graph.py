@@ -51,7 +51,7 @@ class Graph(nn.Module):
         """Returns the names of the axes of every input and output."""
 
 
-def texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
+def _texts_of(sizes: Mapping[str, int], *, vocabulary: int) -> tuple[dict[str, Tensor], torch.Generator]:
     """Returns piece ids with padding in the last row, and the generator for further random draws."""
     batch, pieces = sizes["batch"], sizes["pieces"]
     generator = torch.Generator().manual_seed(0)
@@ -87,7 +87,7 @@ class TypesGraphModule(Graph):
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         """See ``Graph``; the batch is of the texts of so many types."""
         texts = {**sizes, "batch": sizes["types"] * self.types.each}
-        read, _ = texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
+        read, _ = _texts_of(texts, vocabulary=int(self.encoder.config.vocab_size))
         tensors = {**read, "place": torch.arange(texts["batch"]) % (sizes["pieces"] // 2)}
         return {name: tensors[name] for name in self.inputs}
 
@@ -147,7 +147,7 @@ class AnsweringGraph(Graph):
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         """See ``Graph``."""
         batch, pieces, units = sizes["batch"], sizes["pieces"], sizes["units"]
-        read, generator = texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
+        read, generator = _texts_of(sizes, vocabulary=int(self.model.encoder.config.vocab_size))
         unit_of = (torch.arange(pieces) * units // pieces).repeat(batch, 1)
         unit_of[:, 0] = unit_of[:, -1] = -1
         first = torch.randint(0, pieces, (batch, units), generator=generator)
@@ -182,7 +182,7 @@ class _TextsGraph(Graph):
 
     def example(self, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         """See ``Graph``."""
-        return texts_of(sizes, vocabulary=int(self.encoder.config.vocab_size))[0]
+        return _texts_of(sizes, vocabulary=int(self.encoder.config.vocab_size))[0]
 
     def axes(self) -> dict[str, tuple[str, ...]]:
         """See ``Graph``."""

@@ -22,16 +22,16 @@ from fascicle.core.arrays import Ints
 from fascicle.models.encoder import Encoder
 from fascicle.models.heads.contract import Basis, Head, evaluation_mode
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer, LossWeights, TextStates, contrastive_loss
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BinderSettings
-from fascicle.text.marked import TypeReader, TypeTexts, type_texts
-from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in
+from fascicle.text.marked import TypeTexts, TypeTokenizer, tokenise_types
+from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, spans_in_window
 from fascicle.text.windows import TYPE_VECTORS, Window
 
 _TOGETHER = 32  # types that are read at a time at inference, where any number may be given
 
 
-def texts_of(settings: BinderSettings, basis: Basis) -> TypeTexts:
+def tokenise_type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
     """Returns the texts that describe the types of a head, as pieces of its encoder.
 
     Args:
@@ -43,8 +43,8 @@ def texts_of(settings: BinderSettings, basis: Basis) -> TypeTexts:
     """
     if basis.encoder is None or basis.tokenizer is None:
         raise ValueError("texts about types need an encoder and its tokenizer")
-    reader = TypeReader(tokenizer=basis.tokenizer, longest=basis.encoder.longest, origin=basis.encoder.origin)
-    return type_texts(settings, basis.types, basis.descriptions, reader=reader)
+    reader = TypeTokenizer(tokenizer=basis.tokenizer, longest=basis.encoder.longest, origin=basis.encoder.origin)
+    return tokenise_types(settings, basis.types, basis.descriptions, reader=reader)
 
 
 class TypeEncoder(nn.Module):
@@ -156,14 +156,14 @@ def make_types(settings: BinderSettings, basis: Basis) -> TypeEncoder | AtomicTy
 
     Args:
         settings: of the head.
-        basis: see ``texts_of``.
+        basis: see ``tokenise_type_texts``.
 
     Raises:
-        RecipeError: see ``texts_of``.
+        RecipeError: see ``tokenise_type_texts``.
     """
     if settings.type_view == "atomic":
         return AtomicTypes(len(basis.types), basis.width)
-    texts = texts_of(settings, basis)
+    texts = tokenise_type_texts(settings, basis)
     assert basis.encoder is not None  # texts_of has refused this case
     return TypeEncoder(texts, basis.encoder, own=settings.type_encoder == "own", mean=settings.type_pool == "mean")
 
@@ -200,7 +200,7 @@ class BinderHead(Head):
         """
         super().__init__(settings)
         self.settings = settings
-        self.limits = limits_of(settings)
+        self.limits = head_limits(settings)
         form = ContrastForm(
             hidden=settings.hidden,
             width_embedding=settings.width_embedding,
@@ -251,7 +251,7 @@ class BinderHead(Head):
         the type ``UNKNOWN``, and so are types that are not annotated in it, see ``without``.
         """
         pairs = zip(gold, windows, strict=True)
-        rows = [np.insert(spans_in(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
+        rows = [np.insert(spans_in_window(spans, window), 0, row, axis=1) for row, (spans, window) in enumerate(pairs)]
         found = np.concatenate([np.zeros((0, 4), dtype=np.int64), *rows])
         found[:, 2] -= 1
         return found
@@ -287,7 +287,7 @@ class BinderHead(Head):
         if not isinstance(self.types, TypeEncoder) or self.scorer.thresholds is not None:
             super().look_for(basis)  # raises the error
             return
-        self.types.read(texts_of(self.settings, basis))
+        self.types.read(tokenise_type_texts(self.settings, basis))
         self.types.to(self.vectors.device)
         self.vectors = self.vectors.new_zeros(len(self.scorer.kinds), len(basis.types), self.settings.hidden)
         self.forget()

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.models.heads.contract import IGNORED, Basis, Head
-from fascicle.models.nn.losses import SETS, set_of
+from fascicle.models.nn.losses import SETS, set_code
 from fascicle.models.nn.spans import REPRESENTATIONS, BiaffineScorer, LinearSpanScorer, SpanScorer, span_loss
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import BiaffineSettings, SpanHeadSettings, SpanSettings
-from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered
-from fascicle.text.windows import Window, answered
+from fascicle.text.targets import NONE_UNKNOWN, UNKNOWN, covered_mask
+from fascicle.text.windows import Window, scored_mask
 
 _NONE = 0
 _AXES = {
@@ -49,7 +49,7 @@ class SpanClassifier(Head):
         if not settings.width:
             raise ValueError("a span head needs a width: the one that train asks for is found before it is built")
         self.settings = settings
-        self.limits = limits_of(settings)
+        self.limits = head_limits(settings)
         self.scorer = self.make_scorer(classes=1 + len(basis.types), width=basis.width)
         self.axes = {name: _AXES[name] for name in self.scorer.outputs}
 
@@ -68,7 +68,7 @@ class SpanClassifier(Head):
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
         """Adds a row for the whole document: a span that is no mention may be of these types, see ``nn.partial``."""
-        return np.concatenate([gold, np.array([(0, 0, set_of(types))], dtype=np.int64)])
+        return np.concatenate([gold, np.array([(0, 0, set_code(types))], dtype=np.int64)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Returns classes ``[B, U, L]`` of the spans that a window answers for, ``IGNORED`` for all others.
@@ -139,14 +139,14 @@ def _of_window(spans: Ints, window: Window) -> list[list[int]]:
     """Returns the gold spans that a window answers for."""
     first, last = np.searchsorted(spans[:, 0], window.units)
     near = spans[first:last]
-    return near[answered(window, near)].tolist()
+    return near[scored_mask(window, near)].tolist()
 
 
 def _touched(ranges: Ints, window: Window, shape: tuple[int, ...], around: int) -> Bools:
     """Returns a mask of the cells ``[U, L]`` of a window that share a unit with one of the ranges."""
     units, longest = shape
     places = np.clip(ranges[:, :2], *window.units) - window.units[0] + around
-    count = np.append(0, np.cumsum(covered(places, units + longest)))
+    count = np.append(0, np.cumsum(covered_mask(places, units + longest)))
     first, width = np.arange(units)[:, None], np.arange(longest)
     return count[first + width + 1] > count[first]
 
@@ -158,7 +158,7 @@ def _inner(units: int, shape: tuple[int, ...], around: int) -> Bools:
 
 
 def _answered(windows: Sequence[Window], shape: tuple[int, ...], around: int) -> Bools:
-    """Returns a mask of the cells ``[B, U, L]`` that their window answers for, as in ``text.windows.answered``."""
+    """Returns a mask of the cells ``[B, U, L]`` that their window answers for, as in ``text.windows.scored_mask``."""
     first, width = np.arange(shape[0])[:, None], np.arange(shape[1])
     low, high, keep_low, keep_high = (
         np.array(values)[:, None, None] for values in zip(*((*w.units, *w.keep) for w in windows), strict=True)

@@ -27,11 +27,11 @@ from fascicle.core.arrays import Floats32, Ints
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.models.heads.contract import IGNORED, Basis, Head, Targets
 from fascicle.models.nn.crf import LinearChainCrf
-from fascicle.models.nn.losses import SETS, label_loss, members, partial_loss, set_loss, set_of, tag_loss
+from fascicle.models.nn.losses import SETS, label_loss, members, partial_loss, set_code, set_loss, tag_loss
 from fascicle.models.nn.pooling import POOLINGS, draw
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.heads import CrfSettings, MultiLabelSettings, TaggerSettings
-from fascicle.text.targets import NONE_UNKNOWN, covered
+from fascicle.text.targets import NONE_UNKNOWN, covered_mask
 from fascicle.text.windows import Window
 
 _EMISSIONS = ("batch", "units", "")
@@ -58,7 +58,7 @@ class SoftmaxTagger(Head):
         super().__init__(settings)
         self.settings = settings
         self.scheme: TagScheme = SCHEMES[settings.scheme]
-        self.limits = limits_of(settings)
+        self.limits = head_limits(settings)
         self.labels = self.scheme.labels(basis.types)
         self.linear = nn.Linear(basis.width, len(self.labels))
         draw(self.linear)
@@ -66,7 +66,7 @@ class SoftmaxTagger(Head):
     def gold(self, spans: Ints, *, units: int, unknown: Ints = NONE_UNKNOWN) -> Ints:
         """Returns the tag ids of a document, ``[units]``; ``unknown_tag`` for unknown units outside mentions."""
         tags = self.scheme.encode(map(tuple, spans.tolist()), length=units)
-        tags[covered(unknown, units) & ~covered(spans, units)] = self.unknown_tag
+        tags[covered_mask(unknown, units) & ~covered_mask(spans, units)] = self.unknown_tag
         return tags
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
@@ -87,7 +87,7 @@ class SoftmaxTagger(Head):
         The loss is then the marginal likelihood of the known tags (Tsuboi et al. 2008), which for a tag on its own is
         the probability of O and these tags together.
         """
-        return np.where(gold == 0, set_of(types), gold)
+        return np.where(gold == 0, set_code(types), gold)
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:
         """Returns tag ids ``[B, U]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2]``, those tagged O.
@@ -207,7 +207,7 @@ class MultiLabelTagger(SoftmaxTagger):
         for start, end, kind in spans.tolist():
             table[start:end, kind, -1] = 1
             table[start, kind] = np.arange(self.scheme.width) == 0
-        table[covered(unknown, units)[:, None, None] & (table < 1)] = IGNORED
+        table[covered_mask(unknown, units)[:, None, None] & (table < 1)] = IGNORED
         return self.soft_gold(table.reshape(units, len(self.labels) - 1))
 
     def without(self, gold: Targets, types: Sequence[int]) -> Targets:
@@ -218,7 +218,7 @@ class MultiLabelTagger(SoftmaxTagger):
 
     def soft_gold(self, probabilities: Floats32) -> Floats32:
         """See ``Head``; O is added by the rule of ``outside``."""
-        return np.column_stack([outside(probabilities, self._outside), probabilities]).astype(np.float32)
+        return np.column_stack([outside_target(probabilities, self._outside), probabilities]).astype(np.float32)
 
     def targets(self, gold: Sequence[Targets], windows: Sequence[Window], *, chance: np.random.Generator) -> Targets:
         """Returns probabilities ``[B, U, C]``, ``IGNORED`` beyond the units; with special tokens ``[B, U + 2, C]``."""
@@ -253,7 +253,7 @@ class MultiLabelTagger(SoftmaxTagger):
         return label_loss(scores["emissions"], wanted, temperature=temperature)
 
 
-def outside(probabilities: Floats32, form: Literal["max", "product", "hard"]) -> Floats32:
+def outside_target(probabilities: Floats32, form: Literal["max", "product", "hard"]) -> Floats32:
     """Computes the target of O from the probabilities of all other labels.
 
     Args:

@@ -85,7 +85,7 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
         `[B, U, L, K]` by first unit and units - 1, between -1 and 1; cells of spans that end beyond U mean nothing.
     """
     first, last, width = terms.first, F.pad(terms.last, (0, 0, 0, longest - 1)), terms.width
-    reach = reach_of(first, longest)
+    reach = _reach_of(first, longest)
     index = band_widths(terms, longest, rows=width.shape[0])
     rows = (first.shape[0], *reach.shape)
     places = (reach * width.shape[0] + index).flatten(1)  # of each span's last unit and width in the table [U, N]
@@ -105,14 +105,14 @@ def band_cosines(terms: SpanTerms, types: Tensor, *, longest: int) -> Tensor:
     return (along * squares.clamp_min(_SHORTEST**2).rsqrt()[..., None]).clamp(-1.0, 1.0)
 
 
-def reach_of(units: Tensor, longest: int) -> Tensor:
+def _reach_of(units: Tensor, longest: int) -> Tensor:
     """Returns the last unit of each span by first unit and units - 1, `[U, L]`; it may lie beyond U."""
     return torch.arange(units.shape[1], device=units.device)[:, None] + torch.arange(longest, device=units.device)
 
 
 def band_widths(terms: SpanTerms, longest: int, *, rows: int) -> Tensor:
     """Returns the width - 1 in pieces, at most `rows` - 1, of each span of the band, `[B, U, L]`."""
-    ends = F.pad(terms.last_piece, (0, longest - 1))[:, reach_of(terms.first_piece, longest)]
+    ends = F.pad(terms.last_piece, (0, longest - 1))[:, _reach_of(terms.first_piece, longest)]
     return _width_index(terms.first_piece[:, :, None], ends, rows)
 
 

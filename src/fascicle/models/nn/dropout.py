@@ -27,12 +27,12 @@ from torch.overrides import TorchFunctionMode
 _PARTS = 1 << 16
 
 
-def rounded(share: float) -> float:
+def round_probability(share: float) -> float:
     """Returns the probability that is used in place of `share`: the nearest multiple of 1/65536."""
     return round(share * _PARTS) / _PARTS
 
 
-def stays(like: Tensor, share: float) -> Tensor:
+def dropout_mask(like: Tensor, share: float) -> Tensor:
     """Draws the mask of components that stay: 1 or 0, in the shape and type of `like`, on the CPU.
 
     Args:
@@ -63,7 +63,7 @@ def dropout(values: Tensor, share: float) -> Tensor:
     Returns:
         In the shape of `values`, which itself is returned if nothing can be dropped.
     """
-    if not rounded(share):
+    if not round_probability(share):
         return values
     return _Dropout.apply(values, share)  # type: ignore[no-untyped-call]
 
@@ -98,7 +98,7 @@ class _Dropout(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, share: float) -> Tensor:
-        factors = stays(values, share).mul_(_gain(share))
+        factors = dropout_mask(values, share).mul_(_gain(share))
         ctx.save_for_backward(factors)
         return values * factors
 
@@ -122,7 +122,7 @@ class _Attention(torch.autograd.Function):
         if mask is not None:
             scores += mask
         chances = scores.softmax(-1)
-        factors = stays(chances, share).mul_(_gain(share))
+        factors = dropout_mask(chances, share).mul_(_gain(share))
         kept = torch.mul(chances, factors, out=scores)
         ctx.scale = scale
         ctx.save_for_backward(q, k, v, chances, factors)
@@ -145,7 +145,7 @@ class _Attention(torch.autograd.Function):
 
 def _gain(share: float) -> float:
     """Returns the factor by which the components that stay are multiplied."""
-    kept = 1.0 - rounded(share)
+    kept = 1.0 - round_probability(share)
     return 1.0 / kept if kept else 0.0
 
 

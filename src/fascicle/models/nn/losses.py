@@ -24,7 +24,7 @@ from torch import Tensor
 from fascicle.errors import RecipeError
 from fascicle.models.nn.crf import LinearChainCrf
 
-Compared = Literal["scores", "probabilities"]
+_Compared = Literal["scores", "probabilities"]
 _FAR = -1e4  # the released program of TinyBERT adds this to the scores of padded keys
 _LOW = -100.0  # and it sets a score at or below this to 0
 
@@ -73,7 +73,7 @@ def state_loss(student: Tensor, teacher: Tensor, mask: Tensor, *, faithful: bool
 
 
 def attention_loss(
-    student: Tensor, teacher: Tensor, mask: Tensor, *, compared: Compared = "scores", faithful: bool = False
+    student: Tensor, teacher: Tensor, mask: Tensor, *, compared: _Compared = "scores", faithful: bool = False
 ) -> Tensor:
     """Returns the mean squared difference of attention (eq. 7).
 
@@ -107,7 +107,7 @@ def label_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> T
         temperature: both distributions are those of the logits divided by this.
     """
     known = wanted >= 0
-    target = softened(wanted.float().clamp(min=0), temperature, exclusive=False)
+    target = soften_logits(wanted.float().clamp(min=0), temperature, exclusive=False)
     found = F.binary_cross_entropy_with_logits(logits.float() / temperature, target, reduction="none")
     found = found - torch.special.entr(target) - torch.special.entr(1 - target)
     return (found * known).sum() / known.sum().clamp(min=1)
@@ -124,13 +124,13 @@ def tag_loss(logits: Tensor, wanted: Tensor, *, temperature: float = 1.0) -> Ten
         temperature: both distributions are those of the logits divided by this.
     """
     known = (wanted >= 0).all(dim=-1)
-    target = softened(wanted.float().clamp(min=0), temperature, exclusive=True)
+    target = soften_logits(wanted.float().clamp(min=0), temperature, exclusive=True)
     logs = F.log_softmax(logits.float() / temperature, dim=-1)
     found = -(target * logs + torch.special.entr(target)).sum(dim=-1)
     return (found * known).sum() / known.sum().clamp(min=1)
 
 
-def softened(probabilities: Tensor, temperature: float, *, exclusive: bool) -> Tensor:
+def soften_logits(probabilities: Tensor, temperature: float, *, exclusive: bool) -> Tensor:
     """Returns the probabilities that the same logits have when they are divided by a temperature.
 
     Args:
@@ -151,7 +151,7 @@ def _probabilities(scores: Tensor, keys: Tensor, pair: Tensor) -> Tensor:
     return scores.float().masked_fill(~pair, 0.0).masked_fill(~keys, -torch.inf).softmax(-1)
 
 
-def _faithful(scores: Tensor, keys: Tensor, compared: Compared) -> Tensor:
+def _faithful(scores: Tensor, keys: Tensor, compared: _Compared) -> Tensor:
     scores = scores.float() + torch.where(keys, 0.0, _FAR)
     return scores.softmax(-1) if compared == "probabilities" else scores.masked_fill(scores <= _LOW, 0.0)
 
@@ -165,7 +165,7 @@ SETS: Final = -1000  # the code of a set is this, less a bit for each type
 _MOST: Final = 60  # bits
 
 
-def set_of(types: Iterable[int]) -> int:
+def set_code(types: Iterable[int]) -> int:
     """Returns the code of the set of class 0 and the classes of some types.
 
     Args:

@@ -35,7 +35,7 @@ def draw(module: nn.Module) -> None:
                 nn.init.zeros_(layer.bias)
 
 
-Join = Literal["max", "add"]
+_Join = Literal["max", "add"]
 
 
 def _rows_at(states: Tensor, places: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ def _rows_at(states: Tensor, places: Tensor) -> Tensor:
     return states.gather(1, _wide(places, states))
 
 
-def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: Join) -> Tensor:
+def _joined_rows(slots: Tensor, places: Tensor, states: Tensor, *, join: _Join) -> Tensor:
     """Joins the rows of ``states`` to those of ``slots``, by maximum or sum.
 
     Args:

@@ -11,7 +11,7 @@ from fascicle.core.document import Document, MentionKey
 from fascicle.core.mention import Span
 
 
-def parts(document: Document, most: int) -> Iterator[Span]:
+def sentence_parts(document: Document, most: int) -> Iterator[Span]:
     """Yields ranges of whole sentences with at most so many characters; a longer sentence is cut at white space."""
     start = end = -1
     for first, last in document.sentences or ((0, len(document.text)),):

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.errors import MissingExtraError, RecipeError
-from fascicle.pipeline.adapters import Adapter, parts
+from fascicle.pipeline.adapters import Adapter, sentence_parts
 from fascicle.settings.base import Name, Positive, Settings, Share
 
 
@@ -62,7 +62,9 @@ class GlinerStep(Adapter):
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         """Yields one patch for each document."""
         for document in documents:
-            found = [one for part in parts(document, self._settings.characters) for one in self._of(document, *part)]
+            found = [
+                one for part in sentence_parts(document, self._settings.characters) for one in self._of(document, *part)
+            ]
             yield Patch(add=unique(found)[0], drop=self._earlier(document))
 
     def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:

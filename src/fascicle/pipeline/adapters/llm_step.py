@@ -23,7 +23,7 @@ from msgspec import Meta
 from fascicle.core.document import Document, Event, Mention, Patch, unique
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, RecipeError
-from fascicle.pipeline.adapters import Adapter, parts
+from fascicle.pipeline.adapters import Adapter, sentence_parts
 from fascicle.settings.base import Name, Natural, Positive, Settings
 
 _LONGEST: Final = 4 << 20  # bytes of an answer
@@ -120,11 +120,11 @@ class LlmStep(Adapter):
         for document in documents:
             mentions: list[Mention] = []
             events: list[Event] = []
-            for start, end in parts(document, self._settings.characters):
+            for start, end in sentence_parts(document, self._settings.characters):
                 for one in self._names(document.text[start:end]):
                     found = [
                         (start + first, start + last)
-                        for first, last in places(one.text.strip(), document.text[start:end])
+                        for first, last in find_name_places(one.text.strip(), document.text[start:end])
                     ]
                     code = "unknown-type" if one.type not in self._settings.types else "" if found else "invented-name"
                     if code:
@@ -229,7 +229,7 @@ class LlmStep(Adapter):
         return b"".join(parts)
 
 
-def places(name: str, text: str) -> list[tuple[int, int]]:
+def find_name_places(name: str, text: str) -> list[tuple[int, int]]:
     """Returns every place of a name in a text where no letter or digit touches it, from the left without overlaps."""
     if not name.strip():
         return []

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, field
 
 from fascicle.core.document import Document, Mention, MentionKey, Patch, unique
-from fascicle.core.mention import Link, Span, link_of
+from fascicle.core.mention import Link, Span, parse_link
 from fascicle.errors import MissingExtraError, RecipeError
 from fascicle.pipeline.adapters import Adapter
 from fascicle.settings.base import Name, Settings
@@ -101,7 +101,7 @@ class SpacyStep(Adapter):
         return Patch(add=unique(mentions)[0], drop=self._earlier(document), sentences=self._sentences(document, doc))
 
     def _mention(self, span: Any, kind: str) -> Mention:
-        link = Link(id="", nil=True) if span.kb_id_ == _NIL else link_of(span.kb_id_)
+        link = Link(id="", nil=True) if span.kb_id_ == _NIL else parse_link(span.kb_id_)
         links = (link,) if self._settings.links and span.kb_id_ else ()
         place = ((span.start_char, span.end_char),)
         return Mention(place, kind, source=self.name, links=links, attributes=self._attributes(span))

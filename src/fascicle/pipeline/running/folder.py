@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.errors import InputError, OutputError
-from fascicle.pipeline.running.places import is_run_file, place_of
+from fascicle.pipeline.running.places import is_run_file, open_place
 from fascicle.pipeline.running.records import (
     SCHEMA,
     Done,
@@ -35,7 +35,7 @@ HISTORY: Final = ".fascicle-run-ids-{:04d}.jsonl"
 _RETRY: Final = re.compile(r"done-retry-\d+\.json")
 _TRIED: Final = re.compile(r"(?:(?:done|part|quarantine)-)?retry-\d+\..+")
 _TOGETHER: Final = 8  # files that are hashed side by side
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class RunFolder:
@@ -54,7 +54,7 @@ class RunFolder:
             UsageError: a URL of a kind that is not known.
         """
         self.name = os.fspath(name)
-        self.place = place_of(self.name)
+        self.place = open_place(self.name)
 
     @property
     def is_begun(self) -> bool:
@@ -212,7 +212,7 @@ class RunFolder:
             for line in stream:
                 yield msgspec.json.decode(line, type=Quarantined)
 
-    def _read(self, names: Sequence[str], kind: type[T]) -> Iterator[T]:
+    def _read(self, names: Sequence[str], kind: type[_T]) -> Iterator[_T]:
         contents = self.place.read(names)
         for name in names:
             try:
@@ -230,7 +230,7 @@ class RunFolder:
             yield found
 
 
-def refuse_another(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
+def refuse_other_run(folder: str, before: Mapping[str, str], now: Mapping[str, str], *, advice: str = "") -> None:
     """Raises an error if the run has another pipeline, other inputs or other options.
 
     Args:

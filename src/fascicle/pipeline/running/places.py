@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.files.atomic import place_errors, sync_folder
+from fascicle.core.files.atomic import sync_folder, write_errors
 from fascicle.core.files.remote import RemoteFolder, is_url
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
@@ -111,7 +111,7 @@ class LocalPlace:
         """
         target = self._path / name
         temporary = self._path / f".fascicle-run-{name}.{secrets.token_hex(8)}.tmp"
-        with place_errors(target):
+        with write_errors(target):
             try:
                 with temporary.open("wb") as stream:
                     yield stream
@@ -163,10 +163,10 @@ class RemotePlace(RemoteFolder):
             yield stream
 
 
-Place = LocalPlace | RemotePlace
+_Place = LocalPlace | RemotePlace
 
 
-def place_of(path: str) -> Place:
+def open_place(path: str) -> _Place:
     """Returns the place for a path or a URL."""
     return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
 
@@ -174,14 +174,14 @@ def place_of(path: str) -> Place:
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
     """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
-    with place_errors(path):
+    with write_errors(path):
         path.mkdir(exist_ok=True)
         stream = (path / _LOCK).open("ab")
     with stream:
         taken = f"another run is writing into {path}; wait for it, or stop it"
         is_alone = lock(stream, refusal=OutputError(taken, file=str(path)))
         mark = secrets.token_hex(16) if is_alone else ""
-        with place_errors(path):
+        with write_errors(path):
             stream.truncate(0)
             stream.write(mark.encode())
             stream.flush()

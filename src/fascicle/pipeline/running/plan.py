@@ -14,13 +14,13 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.remote import fetched, is_url, state_of_url
+from fascicle.core.files.remote import fetch_to_local, is_url, url_state
 from fascicle.core.files.source import STDIN, Source
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.files import Seen, version_of
+from fascicle.formats.files import IdSet, citation_version
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import Input, ReadRequest, read_inputs
-from fascicle.formats.sources import state_of
+from fascicle.formats.sources import input_state
 from fascicle.pipeline.running.folder import HISTORY, UNREAD, RunFolder
 from fascicle.pipeline.running.records import (
     READ,
@@ -35,7 +35,7 @@ from fascicle.pipeline.running.records import (
 from fascicle.settings.pipeline import Shards
 
 
-def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
+def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...]]:
     """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
@@ -48,7 +48,7 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
     Returns:
         Shard -> places of documents, in order.
     """
-    seen = Seen()
+    seen = IdSet()
     again = {identifier for entry in history() for identifier in _known(entry, seen)}
     now: dict[str, DocumentState] = {}
     found: defaultdict[str, list[int]] = defaultdict(list)
@@ -68,7 +68,7 @@ def replaced(history: Callable[[], Iterable[Entry]]) -> dict[str, tuple[int, ...
     return {shard: tuple(sorted(places)) for shard, places in found.items()}
 
 
-def _known(entry: Entry, seen: Seen) -> Iterator[str]:
+def _known(entry: Entry, seen: IdSet) -> Iterator[str]:
     """Yields ids of an entry that earlier entries have, or that are withdrawn."""
     return chain((one for one in entry.ids if not seen.add(one)), entry.withdrawn)
 
@@ -156,7 +156,7 @@ def plan(
 def _near(inputs: Sequence[str], copies: dict[str, str]) -> Iterator[Input]:
     """Yields the inputs, with a local copy for each URL while it is read."""
     for path in inputs:
-        with fetched(path) as near:
+        with fetch_to_local(path) as near:
             copies.clear()
             if near != path:
                 copies[near] = path
@@ -206,7 +206,7 @@ class _Building:
         if any(event.code == "duplicate-id" for event in document.events):
             self._renamed[str(self.count)] = document.id
         self._hash.update(codec.encode(document))
-        if (version := version_of(document)) != 1:
+        if (version := citation_version(document)) != 1:
             self._versions[len(self._ids)] = version
         self._ids.append(document.id)
         self.count += 1
@@ -252,10 +252,10 @@ def states_of_inputs(paths: Sequence[str]) -> list[str]:
     """
     if STDIN in paths:
         raise InputError("a run reads its inputs more than once, and standard input can be read once; give a file")
-    return [f"{path} {state_of_url(path) if is_url(path) else state_of(path)}\n" for path in paths]
+    return [f"{path} {url_state(path) if is_url(path) else input_state(path)}\n" for path in paths]
 
 
-def extended(
+def extend_manifest(
     folder: RunFolder, manifest: Manifest, inputs: Sequence[str], settings: Shards, *, latest: bool
 ) -> Manifest:
     """Plans the inputs that a manifest does not have yet.
@@ -269,7 +269,7 @@ def extended(
         inputs: all, those of the manifest first.
         settings: how much is in a shard.
         latest: whether a document of a later input takes the place of one with its id, see
-            `fascicle.pipeline.running.plan.replaced`; else it gets an id of its own.
+            `fascicle.pipeline.running.plan.replaced_documents`; else it gets an id of its own.
 
     Raises:
         InputError: the run has no document.
@@ -296,7 +296,7 @@ def extended(
         before = islice(folder.quarantine(UNREAD), manifest.unread) if manifest.unread else ()
         folder.write_quarantine(UNREAD, [*before, *map(_record, unread)])
     plans = manifest.plans + 1
-    left_out = replaced(lambda: folder.history(plans)) if latest else {}
+    left_out = replaced_documents(lambda: folder.history(plans)) if latest else {}
     return msgspec.structs.replace(
         manifest,
         unread=manifest.unread + len(unread),

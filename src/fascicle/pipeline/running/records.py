@@ -176,7 +176,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
         links: the most frequent links, identifier and name -> number.
-        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.records.hashed`.
+        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.records.hash_concepts`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.
@@ -253,7 +253,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
 VERSIONS: Final = {"fascicle": VERSION, "python": platform.python_version()}
 
 
-def most(counts: Mapping[str, int], limit: int) -> dict[str, int]:
+def most_common_names(counts: Mapping[str, int], limit: int) -> dict[str, int]:
     """Returns the most frequent names, the first of the alphabet first among equals."""
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
@@ -268,7 +268,7 @@ def check_path(path: str) -> None:
         raise UsageError(f"the name {path!r} is not Unicode, so a run cannot note it; rename it")
 
 
-def hashed(identifiers: Iterable[str]) -> bytes:
+def hash_concepts(identifiers: Iterable[str]) -> bytes:
     """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
 
     Args:
@@ -278,7 +278,7 @@ def hashed(identifiers: Iterable[str]) -> bytes:
     return b"".join(sorted(hashes))
 
 
-def sha256_of(documents: Iterable[Document]) -> str:
+def documents_sha256(documents: Iterable[Document]) -> str:
     """Returns the SHA-256 of documents, one after the other."""
     digest = hashlib.sha256()
     for document in documents:

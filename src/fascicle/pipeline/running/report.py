@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core import codec
-from fascicle.core.arrays import different
-from fascicle.core.document import merged
-from fascicle.core.marks import Html, join, tag, user
+from fascicle.core.arrays import unique_values
+from fascicle.core.document import merge_origins
+from fascicle.core.marks import Html, isolated_name, join, tag
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.account import EventCounts
 from fascicle.pipeline.running.folder import UNREAD, RunFolder
@@ -29,8 +29,8 @@ from fascicle.pipeline.running.records import (
     Quarantined,
     Shard,
     check_path,
-    most,
-    sha256_of,
+    documents_sha256,
+    most_common_names,
 )
 
 _TOGETHER: Final = 1 << 20  # hashes that are merged at once, unless there are more already
@@ -76,14 +76,14 @@ class Distinct:
     def _merge(self, kind: str) -> None:
         new = np.frombuffer(bytes(self._waiting[kind]), dtype=np.uint64)
         known = self._merged.get(kind)
-        self._merged[kind] = different(new if known is None else np.concatenate([known, new]))
+        self._merged[kind] = unique_values(new if known is None else np.concatenate([known, new]))
         self._waiting[kind].clear()
 
 
 _RETRY: Final = "retry-{:04d}"
 
 
-def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
+def current_quarantine(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
     """Returns the records of all documents in quarantine, by id, without those that a later retry has processed.
 
     Args:
@@ -98,26 +98,26 @@ def current(folder: RunFolder, manifest: Manifest) -> dict[str, Quarantined]:
         if done.quarantine is not None:
             found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
     for done in folder.retries():
-        for identifier in tried(folder, done.shard):
+        for identifier in _tried(folder, done.shard):
             found.pop(identifier, None)
         if done.quarantine is not None:
             found.update((record.id, record) for record in folder.quarantine(done.quarantine.name))
     return found
 
 
-def tried(folder: RunFolder, name: str) -> list[str]:
+def _tried(folder: RunFolder, name: str) -> list[str]:
     """Returns the ids of the documents that were retried together."""
     with folder.place.opened(f"{name}.jsonl") as stream:
         return [codec.decode(line).id for line in stream]
 
 
-def one_of(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
+def find_quarantined(folder: RunFolder, manifest: Manifest, identifier: str) -> Quarantined:
     """Returns the record of one document.
 
     Raises:
         InputError: it is not in quarantine.
     """
-    found = current(folder, manifest)
+    found = current_quarantine(folder, manifest)
     if identifier not in found:
         raise InputError(
             f"{identifier!r} is not in the quarantine of {folder.name}; fascicle quarantine ls lists what is",
@@ -147,7 +147,7 @@ def plan_retry(
     """
     check_path(folder.place.at(""))
     check_path(pipeline)
-    found = current(folder, manifest)
+    found = current_quarantine(folder, manifest)
     for identifier in only:
         if identifier not in found or found[identifier].document == NOTHING:
             raise UsageError(f"{identifier!r} is not a document in quarantine, so it cannot be tried again; see ls")
@@ -164,7 +164,7 @@ def plan_retry(
         name=name,
         pieces=(Piece(input=path, first=0, count=len(documents)),),
         characters=sum(len(document.text) for document in documents),
-        sha256=sha256_of(documents),
+        sha256=documents_sha256(documents),
     )
     again = msgspec.structs.replace(
         manifest, pipeline=pipeline, made_by=made_by, reading={"format": "jsonl"}, unread=0, shards=(shard,)
@@ -173,7 +173,7 @@ def plan_retry(
     return again
 
 
-REPORT: Final = "report"
+_REPORT: Final = "report"
 _SIGMAS: Final = 5.0
 _EXPECTED: Final = 10.0  # expected mentions of a type in a shard, from which on it is suspect to find none
 _GROUPS: Final = 5  # groups, below which no usual rate is estimated
@@ -250,7 +250,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[str, ...]
 
 
-def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
+def sum_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Totals:
     """Sums the markers; only numbers of each marker stay in memory.
 
     Args:
@@ -268,7 +268,7 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         events.restore(one.events)
         slowest = sorted([*slowest, *one.slowest], key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]
         markers.append(msgspec.structs.replace(one, names={}, links={}, concepts={}, events=(), slowest=()))
-    reasons = Counter(f"{one.step}: {one.error}" for one in current(folder, manifest).values())
+    reasons = Counter(f"{one.step}: {one.error}" for one in current_quarantine(folder, manifest).values())
     return Totals(
         documents=manifest.documents,
         done=sum(one.done for one in markers),
@@ -283,10 +283,10 @@ def totals_of(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> To
         events=tuple(sorted(events.state())),
         suspects=tuple(suspects(markers[: len(manifest.shards)])),
         slowest=tuple(slowest),
-        names=most(names, _SHOWN),
-        links=most(links, _SHOWN),
+        names=most_common_names(names, _SHOWN),
+        links=most_common_names(links, _SHOWN),
         concepts=concepts.counts(),
-        origins=merged(origin for one in markers for origin in one.origins),
+        origins=merge_origins(origin for one in markers for origin in one.origins),
         parts=tuple(one.part.name for one in markers),
     )
 
@@ -340,12 +340,12 @@ def _groups(done: Iterable[Done]) -> Iterator[_Group]:
 
 def write_report(folder: RunFolder, totals: Totals) -> None:
     """Writes ``report.json`` and ``report.html``."""
-    folder.write_json(f"{REPORT}.json", totals)
-    with folder.place.written(f"{REPORT}.html") as stream:
-        stream.write(page(totals).encode())
+    folder.write_json(f"{_REPORT}.json", totals)
+    with folder.place.written(f"{_REPORT}.html") as stream:
+        stream.write(_page(totals).encode())
 
 
-def page(totals: Totals) -> str:
+def _page(totals: Totals) -> str:
     """Returns the report as one page without outside resources."""
     rate = totals.characters / totals.seconds if totals.seconds else 0.0
     facts = {
@@ -388,7 +388,7 @@ def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 
 def _cell(value: object) -> Html:
-    return tag("td", user(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
+    return tag("td", isolated_name(value)) if isinstance(value, str) else tag("td", f"{value:,}", class_="n")
 
 
 def _sum(counts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.formats.catalogue import PARTS, format_named
 from fascicle.formats.requests import ReadRequest
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
-from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_another
-from fascicle.pipeline.running.plan import extended, states_of_inputs
+from fascicle.pipeline.running.folder import MANIFEST, SUCCESS, RunFolder, refuse_other_run
+from fascicle.pipeline.running.plan import extend_manifest, states_of_inputs
 from fascicle.pipeline.running.records import Done, Manifest, Shard, check_path
-from fascicle.pipeline.running.report import Totals, totals_of, write_report
+from fascicle.pipeline.running.report import Totals, sum_markers, write_report
 from fascicle.pipeline.running.shard_worker import ShardWorker
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.pipeline import Limits, Shards
@@ -256,7 +256,7 @@ class Run:
             found = self.folder.manifest()
             before = states[: found.inputs] if update else states
             advice = ", with new files behind those of then" if update else ""
-            refuse_another(self.folder.name, found.made_by, {**made_by, _INPUTS: _hash_of(before)}, advice=advice)
+            refuse_other_run(self.folder.name, found.made_by, {**made_by, _INPUTS: _hash_of(before)}, advice=advice)
             if len(before) == len(states):
                 return found
         else:
@@ -271,7 +271,7 @@ class Run:
                 unread=0,
                 shards=(),
             )
-        manifest = extended(self.folder, found, self.inputs, self.shards, latest=update)
+        manifest = extend_manifest(self.folder, found, self.inputs, self.shards, latest=update)
         manifest = msgspec.structs.replace(manifest, made_by={**made_by, _INPUTS: _hash_of(states)})
         self.folder.reopen()
         self.folder.write_json(MANIFEST, manifest)
@@ -316,7 +316,9 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     for one in folder.retries():
         if not folder.is_whole(one):
             raise OutputError(f"{folder.name}: {one.part.name} or its quarantine was changed; put back what was there")
-    totals = totals_of(folder, manifest, accounted(folder, manifest, folder.unchanged(folder.done(manifest.shards))))
+    totals = sum_markers(
+        folder, manifest, checked_markers(folder, manifest, folder.unchanged(folder.done(manifest.shards)))
+    )
     if totals.documents != totals.done + totals.quarantined:
         raise OutputError(
             f"{folder.name}: {totals.documents:,} documents were read, but {totals.done:,} are done and "
@@ -328,7 +330,7 @@ def finalize(folder: RunFolder, manifest: Manifest) -> Totals:
     return totals
 
 
-def accounted(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
+def checked_markers(folder: RunFolder, manifest: Manifest, done: Iterable[Done]) -> Iterator[Done]:
     """Yields the markers, and checks that there is one for each shard.
 
     Raises:

@@ -15,17 +15,17 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core import codec
-from fascicle.core.document import Document, merged
-from fascicle.core.files.remote import fetched
-from fascicle.core.mention import identifier_of
+from fascicle.core.document import Document, merge_origins
+from fascicle.core.files.remote import fetch_to_local
+from fascicle.core.mention import display_identifier
 from fascicle.errors import InputError
 from fascicle.formats.account import EventCounts
-from fascicle.formats.files import named_again
+from fascicle.formats.files import rename_document
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.pipeline.pipeline import ConsecutiveFailures, Pipeline
-from fascicle.pipeline.runner import Failure, Result, Watch, unwatched
+from fascicle.pipeline.runner import Failure, Result, Watch, ignore_progress
 from fascicle.pipeline.running.folder import RunFolder, SavedResults
 from fascicle.pipeline.running.records import (
     VERSIONS,
@@ -35,9 +35,9 @@ from fascicle.pipeline.running.records import (
     Piece,
     Quarantined,
     Shard,
-    hashed,
-    most,
-    sha256_of,
+    documents_sha256,
+    hash_concepts,
+    most_common_names,
 )
 from fascicle.pipeline.workers import Channel, Ready, Working, peak_bytes
 
@@ -84,7 +84,7 @@ class _Counts:
         for mention in document.mentions:
             self.mentions[f"{mention.source}/{mention.type}"] += 1
             self.names[f"{mention.text_in(document.text)[:100]}/{mention.type}"] += 1
-            links = [(identifier_of(one), one.name) for one in mention.links if not one.nil]
+            links = [(display_identifier(one), one.name) for one in mention.links if not one.nil]
             self.links.update(f"{identifier} {name}".rstrip() for identifier, name in links)
             if links:
                 self.concepts[mention.type].update(identifier for identifier, _ in links)
@@ -123,7 +123,7 @@ class ShardWorker:
         attempt: int = 1,
         alone: Collection[int] = (),
         killed: Mapping[int, Failure] | None = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> Done:
         """Processes one shard; a second attempt gives the same part.
 
@@ -217,10 +217,10 @@ class ShardWorker:
             part=self.folder.facts(f"part-{shard.name}{self.manifest.suffix}"),
             quarantine=None,
             mentions=dict(sorted(counts.mentions.items())),
-            names=most(counts.names, _OFTEN),
-            links=most(counts.links, _OFTEN),
-            concepts={kind: hashed(found) for kind, found in sorted(counts.concepts.items())},
-            origins=merged(sorted(counts.origins)),
+            names=most_common_names(counts.names, _OFTEN),
+            links=most_common_names(counts.links, _OFTEN),
+            concepts={kind: hash_concepts(found) for kind, found in sorted(counts.concepts.items())},
+            origins=merge_origins(sorted(counts.origins)),
             losses=dict(sorted(report.losses.items())),
             events=tuple(counts.events.state()),
             slowest=slowest,
@@ -337,7 +337,7 @@ class ShardReader:
             at = int(place)
             if at < len(documents) and documents[at].id != identifier:
                 documents[at] = _named(documents[at], identifier)
-        if sha256_of(documents) != shard.sha256:
+        if documents_sha256(documents) != shard.sha256:
             names = ", ".join(sorted({piece.input for piece in shard.pieces})[:3])
             why = f" ({self._error})" if self._error else ""
             raise InputError(
@@ -358,7 +358,7 @@ class ShardReader:
 
     def _readable(self, path: str) -> Iterator[Document]:
         self._error = None
-        with fetched(path) as near:
+        with fetch_to_local(path) as near:
             try:
                 report = ReadReport(aside=FailedDocuments(keep_going=True))
                 yield from read_file(near, self._reading, report=report, are_unique=False)  # the plan has seen all ids
@@ -369,5 +369,5 @@ class ShardReader:
 def _named(document: Document, identifier: str) -> Document:
     """Returns a document under its planned id, which is unique in its file and among all files."""
     for mark in identifier.removeprefix(document.id).split("#")[1:]:
-        document = named_again(document, f"{document.id}#{mark}")
+        document = rename_document(document, f"{document.id}#{mark}")
     return document

@@ -14,7 +14,7 @@ from fascicle.errors import UsageError
 from fascicle.pipeline.runner import Failure
 from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.shard_worker import Finished, OpenWorker, Order, process_shards
-from fascicle.pipeline.workers import Failed, Process, Ready, WorkerEndedError, WorkersError, Working, with_news
+from fascicle.pipeline.workers import Failed, Process, Ready, WorkerEndedError, WorkersError, Working, wait_for_messages
 from fascicle.settings.pipeline import Limits
 
 _BLAMELESS: Final = 50  # deaths of workers at one shard that cannot be attributed to a document
@@ -154,7 +154,7 @@ class Supervisor:
             self._fill(left)
             tick(*self._through)
             workers = {worker.process: worker for worker in self._workers}
-            for process in with_news(workers):
+            for process in wait_for_messages(workers):
                 for done in self._received(workers[process]):
                     left -= 1
                     yield done

@@ -26,7 +26,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Event, Mention
 from fascicle.core.mention import Fragments
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 
 Missing = Literal["auto", "no-vote", "empty", "refuse"]
@@ -244,7 +244,7 @@ def _one_text(systems: Sequence[System]) -> dict[str, str]:
         owner, other = different[identifier]
         raise InputError(
             f"{owner} and {other} were made on different texts of document {identifier!r} "
-            f"({counted(len(different), 'such document')} in all), so their offsets cannot be compared; predict "
+            f"({plural(len(different), 'such document')} in all), so their offsets cannot be compared; predict "
             "on the same texts"
         )
     return {identifier: value for identifier, (value, _) in known.items()}
@@ -260,7 +260,7 @@ def _check_offsets(systems: Sequence[System]) -> None:
             beyond = next((m for m in mentions if length is not None and m.end > length), None)
             if beyond is not None:
                 raise InputError(
-                    f"{system.name}: in document {identifier!r}, which has {counted(length or 0, 'character')}, a "
+                    f"{system.name}: in document {identifier!r}, which has {plural(length or 0, 'character')}, a "
                     f"mention of type {beyond.type!r} ends at {beyond.end:,}; give offsets in code points of this text"
                 )
 
@@ -280,4 +280,4 @@ def _event_order(event: Event) -> tuple[str, str, str, str, tuple[int, int]]:
 def some_documents(identifiers: Sequence[str], *, shown: int = 3) -> str:
     """Returns the number of documents and the names of the first ones."""
     names = ", ".join(map(repr, identifiers[:shown]))
-    return f"{counted(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"
+    return f"{plural(len(identifiers), 'document')}: {names}{', ...' if len(identifiers) > shown else ''}"

@@ -22,8 +22,8 @@ from typing import Any, Final
 import numpy as np
 
 from fascicle.core.arrays import Bools
-from fascicle.core.document import Link, Mention, canonical
-from fascicle.core.wording import counted
+from fascicle.core.document import Link, Mention, in_order
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.runtime.combination.align import Votes
 from fascicle.settings.recipes.ensemble import RuleName
@@ -92,7 +92,7 @@ class Rule:
             )
         if self.weights and len(self.weights) != systems:
             raise UsageError(
-                f"{len(self.weights)} weights were given for {counted(systems, 'system')}; give one weight for "
+                f"{len(self.weights)} weights were given for {plural(systems, 'system')}; give one weight for "
                 "each system, in the order of the systems"
             )
 
@@ -274,7 +274,7 @@ def combine(votes: Votes, rule: Rule) -> dict[str, tuple[Mention, ...]]:
     starts, ends = votes.bounds[:-1][chosen].tolist(), votes.bounds[1:][chosen].tolist()
     for index, start, end in zip(votes.document[chosen].tolist(), starts, ends, strict=True):
         kept[votes.documents[index]].append(_joined(votes.entries[start:end], rule.name))
-    return {identifier: canonical(mentions) for identifier, mentions in kept.items()}
+    return {identifier: in_order(mentions) for identifier, mentions in kept.items()}
 
 
 def _joined(found: Sequence[Mention], source: str) -> Mention:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Mention
-from fascicle.core.wording import folded, likeness, near_hint, near_names
+from fascicle.core.wording import fold_name, name_similarity, near_hint, near_names
 from fascicle.errors import InputError
 from fascicle.runtime.combination.align import System
 
@@ -118,7 +118,7 @@ def check_types(types: Mapping[str, Collection[str]], *, agree: bool = True) -> 
         pairs = [(name, near) for name in sorted(names) for near in near_names(name, others)[:1]]
         sentence = f"{system} has the types {_listed(names)}, and no other system has any of them"
         if pairs:
-            raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: likeness(*pair)))}")
+            raise InputError(f"{sentence}; {_how_to_map(*max(pairs, key=lambda pair: name_similarity(*pair)))}")
         if agree:
             raise InputError(
                 f"{sentence} (they have {_listed(others)}), so none of its mentions can agree with others; rename "
@@ -157,7 +157,7 @@ def _check_spelling(used: Mapping[str, set[str]]) -> None:
     spelt: dict[str, dict[str, list[str]]] = {}  # folded -> name -> systems that have it
     for system, names in used.items():
         for name in sorted(names):
-            spelt.setdefault(folded(name), {}).setdefault(name, []).append(system)
+            spelt.setdefault(fold_name(name), {}).setdefault(name, []).append(system)
     for variants in spelt.values():
         for (name, systems), (other, theirs) in combinations(variants.items(), 2):
             if set(systems).isdisjoint(theirs):

@@ -17,20 +17,20 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Mention, Patch, canonical
+from fascicle.core.document import Document, Event, Mention, Patch, in_order
 from fascicle.core.mention import Span, fragments_overlap
-from fascicle.core.wording import counted
-from fascicle.runtime.decoding.edges import bare, neutral
+from fascicle.core.wording import plural
+from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
-from fascicle.text.characters import PLAIN, occurrences
+from fascicle.text.characters import PLAIN, find_occurrences
 
 ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer
 _HEAD: Final = frozenset({"title", "abstract"})
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 
 
-def scopes(document: Document) -> tuple[Span, ...]:
+def name_scopes(document: Document) -> tuple[Span, ...]:
     """Returns the stretches of a document within which names are marked: abstracts, sections or passages.
 
     A document with sections is one stretch up to 5,000 characters; of a longer one, the title and the abstract are one,
@@ -74,12 +74,12 @@ def _between(cuts: Iterable[int], span: Span) -> Iterator[Span]:
     return pairwise(places)
 
 
-TAB: Final = "\t"
+_TAB: Final = "\t"
 _LINE: Final = re.compile(r"[^\n]+")
 _CELL: Final = re.compile(r"[^\t\n]+")
 
 
-def cells_of(document: Document, rules: NameDecision) -> tuple[Span, ...]:
+def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
     """Returns the cells of the rows of a document whose cells are all short, without blanks at their edges.
 
     A row is a line with a TAB in it, or a document with several sections, each of which is a cell. A row of one cell is
@@ -90,9 +90,9 @@ def cells_of(document: Document, rules: NameDecision) -> tuple[Span, ...]:
         rules: how many words a cell has at most.
     """
     text = document.text
-    rows = (_in(text, line.span()) for line in _LINE.finditer(text) if TAB in line[0]) if TAB in text else iter(())
+    rows = (_in(text, line.span()) for line in _LINE.finditer(text) if _TAB in line[0]) if _TAB in text else iter(())
     sections = document.sections or ()
-    if len(sections) > 1 and TAB not in text:
+    if len(sections) > 1 and _TAB not in text:
         rows = iter([[_trimmed(text, (one.start, one.end)) for one in sections]])
     return tuple(cell for row in rows for cell in _if_short(text, row, rules.words))
 
@@ -127,27 +127,27 @@ def may_be_read_again(text: str) -> bool:
     return sum(map(str.isalnum, text)) >= _LEAST
 
 
-def is_all_of(text: str, mention: Mention) -> bool:
+def covers_text(text: str, mention: Mention) -> bool:
     """True if a mention covers a whole text, except for white space."""
     before, after = text[: mention.start], text[mention.end :]
     return len(mention.spans) == 1 and not before.strip() and not after.strip()
 
 
-STEP: Final = "document"
+_STEP: Final = "document"
 _FAR: Final = 700.0  # of log odds, beyond which a probability is 0 or 1
-Cuts = Callable[[str], Sequence[Span]]
-Knows = Callable[[Collection[str]], Mapping[str, str]]
+_Cuts = Callable[[str], Sequence[Span]]
+FindTypes = Callable[[Collection[str]], Mapping[str, str]]
 """The type of each name, of those that mean one type alone."""
 _NONE: Final = TypeDecision()
 
 
-def knows_nothing(names: Collection[str]) -> Mapping[str, str]:
+def find_no_types(names: Collection[str]) -> Mapping[str, str]:
     """Returns no types: looks names up where there is no pack."""
     return {}
 
 
-def decided(
-    document: Document, patch: Patch, rules: DocumentDecision, *, sentences: Cuts, knows: Knows = knows_nothing
+def decide_mentions(
+    document: Document, patch: Patch, rules: DocumentDecision, *, sentences: _Cuts, knows: FindTypes = find_no_types
 ) -> Patch:
     """Applies the decision on documents to the answer of a predictor; an event describes each change.
 
@@ -173,9 +173,14 @@ def decided(
 
 
 def all_decided(
-    documents: Sequence[Document], patches: Sequence[Patch], rules: DocumentDecision, *, sentences: Cuts, knows: Knows
+    documents: Sequence[Document],
+    patches: Sequence[Patch],
+    rules: DocumentDecision,
+    *,
+    sentences: _Cuts,
+    knows: FindTypes,
 ) -> list[Patch]:
-    """Applies `decided` to several documents; ``knows`` is asked once, for the names of all."""
+    """Applies `decide_mentions` to several documents; ``knows`` is asked once, for the names of all."""
     works = [_Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add]
     asked = set[str]().union(*(work.asked for work in works))
     known, next_one = knows(asked) if asked else {}, iter(works)
@@ -183,7 +188,7 @@ def all_decided(
 
 
 def _count(mentions: Counter[Any]) -> str:
-    return counted(mentions.total(), "mention")
+    return plural(mentions.total(), "mention")
 
 
 class _Work:
@@ -193,12 +198,12 @@ class _Work:
         asked: names whose mentions stay only if they are known.
     """
 
-    def __init__(self, document: Document, patch: Patch, rules: DocumentDecision, sentences: Cuts) -> None:
+    def __init__(self, document: Document, patch: Patch, rules: DocumentDecision, sentences: _Cuts) -> None:
         self._document, self._patch = document, patch
         self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
         self._rules = rules
         self._sentences = sentences
-        self._scopes = scopes(document)
+        self._scopes = name_scopes(document)
         self._starts = [start for start, _ in self._scopes]
         self._is_name = may_be_name(document.text, rules.names) if rules.names else False
         self._groups = self._in_order(patch.add)
@@ -212,7 +217,7 @@ class _Work:
             return self._patch
         before, after = (Counter((one.type, one.spans) for one in mentions) for mentions in (given, found))
         message = f"{_count(before - after)} went and {_count(after - before)} came by the decision of documents"
-        event = Event(step=STEP, kind="note", code="document-decision", message=message)
+        event = Event(step=_STEP, kind="note", code="document-decision", message=message)
         events = (*self._patch.events, event) if before != after else self._patch.events
         return msgspec.structs.replace(self._patch, add=found, events=events)
 
@@ -223,14 +228,14 @@ class _Work:
             names = {name for name, type_ in known.items() if type_ == kind}
             for mention in self._shown(self._of_type(group, rule, known=names), rule):
                 found.setdefault((kind, mention.spans), mention)
-        return canonical(found.values())
+        return in_order(found.values())
 
     def _in_order(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
         """Mentions of each type with neutral edges, better scores first; of two that come to meet, one is left."""
         changed: list[tuple[Mention, Mention]] = []
         kept: dict[str, list[tuple[Mention, Mention]]] = defaultdict(list)  # as they were, and as they are
         for mention in mentions:
-            span = neutral(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
+            span = neutral_span(self._text, mention.spans[0], kind=mention.type) if len(mention.spans) == 1 else ()
             if span is None:
                 continue
             if span in ((), mention.spans[0]):
@@ -252,7 +257,7 @@ class _Work:
         if len(mention.spans) > 1:
             return None
         span = min(mention.start, other.start), max(mention.end, other.end)
-        is_name = neutral(self._text, span, kind=mention.type) == span
+        is_name = neutral_span(self._text, span, kind=mention.type) == span
         return msgspec.structs.replace(mention, spans=(span,)) if is_name else None
 
     def _rule(self, kind: str) -> TypeDecision:
@@ -308,11 +313,11 @@ class _Work:
                 covered[start:end] = b"\1" * (end - start)
         for at, known in names.items():
             begin, stop = self._scopes[at]
-            places = occurrences(self._text[begin:stop], known)
+            places = find_occurrences(self._text[begin:stop], known)
             for name in sorted(places, key=lambda one: (-len(one), one)):
                 like = known[name]
                 for span in ((begin + start, begin + end) for start, end in places[name]):
-                    if 1 not in covered[slice(*span)] and neutral(self._text, span, kind=like.type) == span:
+                    if 1 not in covered[slice(*span)] and neutral_span(self._text, span, kind=like.type) == span:
                         covered[slice(*span)] = b"\1" * len(name)
                         yield Mention((span,), like.type, score=like.score, source=like.source)
 
@@ -321,9 +326,9 @@ class _Work:
         for one in mentions:
             spans, score = one.spans, one.score
             if len(spans) == 1 and self._ends(one, rule) == "bare":
-                spans = (bare(self._text, spans[0], kind=one.type),)
+                spans = (bare_span(self._text, spans[0], kind=one.type),)
             if rule.curve and score is not None:
-                score = curved(score, rule.curve)
+                score = apply_curve(score, rule.curve)
             yield (
                 one
                 if (spans, score) == (one.spans, one.score)
@@ -336,7 +341,7 @@ class _Work:
         return rule.ends_alone if self._is_alone[self._stretch(mention)] else rule.ends
 
 
-def curved(score: float, curve: LogisticCurve) -> float:
+def apply_curve(score: float, curve: LogisticCurve) -> float:
     """Returns the calibrated probability of a score by a curve, with six decimals as all scores."""
     odds = min(max(score, CLIP), 1.0 - CLIP)  # plain numbers: arrays of one would take most of the time of a decision
     value = curve.slope * (math.log(odds) - math.log1p(-odds)) + curve.offset

@@ -20,7 +20,7 @@ from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.chains import ChainScores
 from fascicle.runtime.decoding.selection import SpanDecoding, select
-from fascicle.runtime.decoding.spans import SpanScores, candidates, logistic, matches
+from fascicle.runtime.decoding.spans import SpanScores, candidate_spans, margin_scores, match_spans
 from fascicle.runtime.decoding.tagger import (
     TagDecision,
     decode_batch,
@@ -30,14 +30,14 @@ from fascicle.runtime.decoding.tagger import (
     tag_marginals,
 )
 from fascicle.settings.heads import BinderSettings, MultiLabelSettings, SpanHeadSettings
-from fascicle.text.windows import Window, answered, stitch
+from fascicle.text.windows import Window, scored_mask, stitch
 
 Tables = Mapping[str, NDArray[Any]]
-Found = tuple[Ints, Floats]
+SpansAndScores = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
-class Taker(Protocol):
+class TableReader(Protocol):
     """What takes from the tables of one kind of head what it needs."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
@@ -50,10 +50,10 @@ class Taker(Protocol):
         """
 
 
-class Decoder(Taker, Protocol):
+class Decoder(TableReader, Protocol):
     """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
         """Spans of each document, in order.
 
         Args:
@@ -62,7 +62,7 @@ class Decoder(Taker, Protocol):
         """
 
 
-class Prober(Taker, Protocol):
+class Prober(TableReader, Protocol):
     """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
@@ -114,7 +114,7 @@ class TagDecoder:
         # Copies: views would keep the padded batch alive until everything is decoded.
         return [_shifted(row, self._nothing) for row in _of_units(tables, counts)]
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
         """Decodes each segment as one chain."""
         return _by_segments(taken, windows, lambda chains: decode_batch(chains, self._decision))
 
@@ -148,14 +148,14 @@ class LabelDecoder:
         _check(tables, "emissions", columns=1 + len(self._thresholds))
         return [row[:, 1:] - self._thresholds for row in _of_units(tables, counts)]
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
         """Finds the runs in each segment."""
         return _by_segments(taken, windows, lambda texts: decode_labels(texts, self.scheme, repair=self._repair))
 
     def unit_tags(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:
         """Returns the logistic function of each margin."""
         texts, origins = _segments_of(taken, windows)
-        found = [logistic(text.astype(np.float64)) for text in texts]
+        found = [margin_scores(text.astype(np.float64)) for text in texts]
         return _tables_of(found, origins, windows, columns=len(self._thresholds))
 
     def distributions(self, texts: Sequence[NDArray[Any]], spans: Ints) -> Floats:
@@ -188,12 +188,12 @@ class _SpanwiseDecoder:
         taken = []
         for window, (a, b) in zip(windows, pairwise(cuts), strict=True):
             spans = found.spans[a:b] + np.array([window.units[0], window.units[0], 0])
-            mine = slice(None) if all_spans or window.keep == window.units else answered(window, spans)
+            mine = slice(None) if all_spans or window.keep == window.units else scored_mask(window, spans)
             ranks, scores = (of[a:b][mine] for of in (found.ranks, found.scores))
             taken.append(SpanScores(rows=found.rows[a:b][mine], spans=spans[mine], ranks=ranks, scores=scores))
         return taken
 
-    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Found]:
+    def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
         """Merges what the windows of each document propose and selects, all documents at once.
 
         Of a span that several windows propose the selection keeps the one of the highest rank. Without overlaps the
@@ -230,7 +230,7 @@ class SpanDecoder(_SpanwiseDecoder):
         for name in tables or ("starts",):
             _check(tables, name, columns=self._classes)
         self._check_widths(tables)
-        return self._taken(lambda: candidates(self._biased(tables), counts, longest=self._width), windows)
+        return self._taken(lambda: candidate_spans(self._biased(tables), counts, longest=self._width), windows)
 
     def _biased(self, tables: Tables) -> Tables:
         """The tables with None shifted in one, always the same: each of them adds once to the logit of a span."""
@@ -272,11 +272,11 @@ class MatchDecoder(_SpanwiseDecoder):
         if ("starts" in tables, "span_threshold" in tables) != self._tables:
             raise ModelError(f"the network gives {', '.join(tables)}, which are not the tables of its family; {_AGAIN}")
         self._check_widths(tables)
-        return self._taken(lambda: matches(tables, counts, shift=self._nothing), windows, all_spans=self._all_spans)
+        return self._taken(lambda: match_spans(tables, counts, shift=self._nothing), windows, all_spans=self._all_spans)
 
 
 _AGAIN = "copy or export the model folder again"
-_NOTHING: Found = (np.zeros((0, 3), np.int64), np.zeros(0))
+_NOTHING: SpansAndScores = (np.zeros((0, 3), np.int64), np.zeros(0))
 _EMPTY = SpanScores(rows=np.zeros(0, np.int64), spans=_NOTHING[0], ranks=_NOTHING[1], scores=_NOTHING[1])
 
 
@@ -295,11 +295,11 @@ def _of_units(tables: Tables, counts: Ints) -> list[NDArray[Any]]:
 def _by_segments(
     taken: Sequence[Sequence[Any]],
     windows: Sequence[Sequence[Window]],
-    decode: Callable[[Sequence[Floats32]], list[Found]],
-) -> list[Found]:
+    decode: Callable[[Sequence[Floats32]], list[SpansAndScores]],
+) -> list[SpansAndScores]:
     """Joins the windows of each segment, decodes all segments at once, and puts them back into their documents."""
     chains, origins = _segments_of(taken, windows)
-    parts: list[list[Found]] = [[_NOTHING] for _ in windows]
+    parts: list[list[SpansAndScores]] = [[_NOTHING] for _ in windows]
     for (number, start), (spans, scores) in zip(origins, decode(chains), strict=True):
         parts[number].append((spans + np.array([start, start, 0]), scores))
     return [(np.concatenate([one for one, _ in p]), np.concatenate([score for _, score in p])) for p in parts]

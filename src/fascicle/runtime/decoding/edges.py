@@ -13,8 +13,8 @@ from typing import Final
 
 from fascicle.core.mention import Span
 
-CHEMICAL: Final = "Chemical"
-SPECIES: Final = "Species"
+_CHEMICAL: Final = "Chemical"
+_SPECIES: Final = "Species"
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENED: Final = {close: begin for begin, close in _PAIRS.items()}
 _GLUED: Final = 20  # characters in which the other bracket of a name is sought
@@ -56,7 +56,7 @@ _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
 _ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
 
 
-def neutral(text: str, span: Span, *, kind: str) -> Span | None:
+def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
     """Returns a range with its edges in order.
 
     Signs and blanks at its edges go. A bracket without its other half is closed if the other half follows without a
@@ -79,7 +79,7 @@ def neutral(text: str, span: Span, *, kind: str) -> Span | None:
     found = _begun(text, _without_lists(text, found), kind)
     found = _with_epithet(text, found)
     said = text[slice(*found)]
-    if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == CHEMICAL and said in _SYMBOLS)):
+    if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == _CHEMICAL and said in _SYMBOLS)):
         return None
     if _WORD.fullmatch(said) or (len(said) == 1 and _INITIAL_OF.match(text, found[1])):
         return None
@@ -109,9 +109,9 @@ def _ends(text: str, span: Span, alone: frozenset[int], kind: str) -> bool:
     last = text[end - 1]
     if last in _OPENED:
         return end - 1 not in alone
-    if kind == SPECIES and last == ".":
+    if kind == _SPECIES and last == ".":
         return _ABBREVIATED.search(text, start, end) is not None
-    if kind != CHEMICAL or last not in "+-" or text[end : end + 1].isalnum():
+    if kind != _CHEMICAL or last not in "+-" or text[end : end + 1].isalnum():
         return False
     signs = len(text[start:end]) - len(text[start:end].rstrip("+-"))
     whole = _CHARGED.fullmatch(text, start, end) is not None
@@ -167,14 +167,14 @@ def _grown(text: str, span: Span, kind: str) -> Span:
     if start == end:
         return span
     if text[end] == ",":
-        more = _GLUED_ON.match(text, end) if kind == CHEMICAL and _within_locants(text, end) else None
+        more = _GLUED_ON.match(text, end) if kind == _CHEMICAL and _within_locants(text, end) else None
         return (start, more.end()) if more else span
     if text[end] == ".":
         more = _DECIMALS.match(text, end)
         return (start, more.end()) if more else span
     if index := _INDEX.match(text, end) or _SUBSTRAIN.match(text, end):
         return start, index.end()
-    if kind == CHEMICAL:
+    if kind == _CHEMICAL:
         charge = _CHARGE.match(text, end)
         if charge and re.fullmatch(r"[A-Z][a-z]?\d?", text[start:end]):
             return start, charge.end()
@@ -195,7 +195,7 @@ def _begun(text: str, span: Span, kind: str) -> Span:
         half = _SECOND.match(text, start, end)
         first = _GLUED_TO.search(text, max(0, start - _FAR), start) if half and half.end() < end else None
     elif before == ",":
-        is_half = kind == CHEMICAL and _within_locants(text, start - 1)
+        is_half = kind == _CHEMICAL and _within_locants(text, start - 1)
         first = _GLUED_TO.search(text, max(0, start - _FAR), start) if is_half else None
     elif text[start] in _PAIRS and before.isalnum():
         first = _GLUED_TO.search(text, max(0, start - _FAR), start)
@@ -208,7 +208,7 @@ def _begun(text: str, span: Span, kind: str) -> Span:
         found = _TYPE.search(text, max(0, start - _GLUED), start)
         return (found.start(), end) if found else span
     else:
-        name, genus = (_EPITHET, _GENUS) if kind == SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
+        name, genus = (_EPITHET, _GENUS) if kind == _SPECIES else (_OF_BACTERIA, _WHOLE_GENUS)
         found = genus.search(text, max(0, start - _GLUED), start) if name.match(text, start, end) else None
         return (found.start(), end) if found else span
     return _trimmed(text, (first.start(), end), kind) if first else span
@@ -245,7 +245,7 @@ _AFTER: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 )
 
 
-def bare(text: str, span: Span, *, kind: str) -> Span:
+def bare_span(text: str, span: Span, *, kind: str) -> Span:
     """Returns a mention without the words that only some guidelines count to its name.
 
     Args:

@@ -44,8 +44,8 @@ from fascicle.settings.heads import (
 )
 from fascicle.text.pieces import Pieces
 from fascicle.text.reading import Reading
-from fascicle.text.targets import Limits, Reach, in_units, segments
-from fascicle.text.windows import Window, answered, stitch
+from fascicle.text.targets import Limits, Reach, find_units, segment_firsts
+from fascicle.text.windows import Window, scored_mask, stitch
 
 Definition = Literal["tag-path", "softmax", "sigmoid"]
 """``tag-path``: of all ways to tag the text, weighted by the model, the share that reads as exactly this mention; none
@@ -70,7 +70,7 @@ class GoldDistribution:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Places:
+class PlacedMentions:
     """The given mentions of one document in units.
 
     Attributes:
@@ -90,9 +90,9 @@ class Places:
         )
 
 
-def place(
+def _place(
     mentions: Sequence[Mention], pieces: Pieces, windows: Sequence[Window], *, types: Sequence[str], limits: Limits
-) -> Places:
+) -> PlacedMentions:
     """Finds the units of mentions, each for itself: that two overlap does not matter here.
 
     Args:
@@ -102,10 +102,10 @@ def place(
         types: of the model.
         limits: of its answering head.
     """
-    segment_of, reach = segments(windows, len(pieces.units)), Reach(pieces, windows, limits)
+    segment_of, reach = segment_firsts(windows, len(pieces.units)), Reach(pieces, windows, limits)
     spans, reasons = [], []
     for mention in mentions:
-        span, reason = in_units(mention, pieces, segment_of, breakers=limits.breakers)
+        span, reason = find_units(mention, pieces, segment_of, breakers=limits.breakers)
         if mention.type not in types:
             reason = "unknown-type"
         elif span is not None and not reason:
@@ -113,10 +113,10 @@ def place(
         if span is not None and not reason:
             spans.append(span)
         reasons.append(reason)
-    return Places(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
+    return PlacedMentions(spans=np.array(spans, dtype=np.int64).reshape(-1, 2), reasons=reasons)
 
 
-class TagProber:
+class _TagProber:
     """Prober for emissions, and the chain of a CRF."""
 
     def __init__(self, decoder: TagDecoder | LabelDecoder, spans: Sequence[Ints], *, types: int) -> None:
@@ -144,7 +144,7 @@ class TagProber:
             if not len(spans):
                 continue
             units = max(w.segment[1] for w in cut)
-            joined, origin = stitch(rows, cut, units=units), segments(cut, units)
+            joined, origin = stitch(rows, cut, units=units), segment_firsts(cut, units)
             ends = {w.segment[0]: w.segment[1] for w in cut}
             starts, number = np.unique(origin[spans[:, 0]], return_inverse=True)
             asked.append(np.column_stack([number + len(texts), spans - starts[number, None]]))
@@ -155,7 +155,7 @@ class TagProber:
         return _split(found, [len(spans) for spans in self._spans])
 
 
-class SpanProber:
+class _SpanProber:
     """Prober for the tables of a head that scores spans: each span is read in the one window assigned to it."""
 
     def __init__(self, numbers: Callable[[Tables, Ints, Ints], Floats], spans: Sequence[Ints], *, types: int) -> None:
@@ -172,7 +172,7 @@ class SpanProber:
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Ints, Floats]]:
         """Returns the given spans assigned to each window, ``[n]``, and their numbers ``[n, 1 + K]``."""
-        mine = [np.flatnonzero(answered(w, self._spans[w.document])) for w in windows]
+        mine = [np.flatnonzero(scored_mask(w, self._spans[w.document])) for w in windows]
         rows = np.repeat(np.arange(len(windows)), [len(found) for found in mine])
         local = [self._spans[w.document][found] - w.units[0] for w, found in zip(windows, mine, strict=True)]
         try:
@@ -199,11 +199,11 @@ def _split(rows: Floats, counts: Sequence[int]) -> list[Floats]:
     return np.split(rows, np.cumsum(counts)[:-1]) if counts else []
 
 
-S = TypeVar("S", bound=HeadSettings)
+_S = TypeVar("_S", bound=HeadSettings)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind(Generic[S]):
+class HeadKind(Generic[_S]):
     """Functions and facts about a kind of head that inference, training and reports need.
 
     Attributes:
@@ -216,14 +216,14 @@ class Kind(Generic[S]):
             ``None`` for a head that scores spans.
     """
 
-    limits: Callable[[S], Limits]
-    decoder: Callable[[S, Decision, int], Decoder]
-    prober: Callable[[S, Decision, int, Sequence[Ints]], Prober]
+    limits: Callable[[_S], Limits]
+    decoder: Callable[[_S, Decision, int], Decoder]
+    prober: Callable[[_S, Decision, int, Sequence[Ints]], Prober]
     definition: Definition
-    tags: Callable[[S, Decision, int], UnitTagger] | None = None
+    tags: Callable[[_S, Decision, int], UnitTagger] | None = None
 
 
-Kinds = Mapping[type[HeadSettings], Kind[Any]]
+HeadKinds = Mapping[type[HeadSettings], HeadKind[Any]]
 
 
 def _tag_limits(head: TaggerSettings) -> Limits:
@@ -243,8 +243,8 @@ def _span_decoder(head: SpanHeadSettings, decision: Decision, types: int) -> Spa
     return SpanDecoder(head, types=types, nothing=decision.nothing)
 
 
-def _span_prober(head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> SpanProber:
-    return SpanProber(partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types)
+def _span_prober(head: SpanHeadSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> _SpanProber:
+    return _SpanProber(partial(span_distributions, longest=head.width, shift=decision.nothing), spans, types=types)
 
 
 def _match_limits(head: BinderSettings) -> Limits:
@@ -252,11 +252,11 @@ def _match_limits(head: BinderSettings) -> Limits:
 
 
 def _match_decoder(head: BinderSettings, decision: Decision, types: int, *, across_types: bool = False) -> MatchDecoder:
-    return MatchDecoder(head, types=types, nothing=nothing_of(decision, types), across_types=across_types)
+    return MatchDecoder(head, types=types, nothing=nothing_offsets(decision, types), across_types=across_types)
 
 
-def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> SpanProber:
-    return SpanProber(partial(match_distributions, shift=nothing_of(decision, types)), spans, types=types)
+def _match_prober(head: BinderSettings, decision: Decision, types: int, spans: Sequence[Ints]) -> _SpanProber:
+    return _SpanProber(partial(match_distributions, shift=nothing_offsets(decision, types)), spans, types=types)
 
 
 def _label_limits(head: MultiLabelSettings) -> Limits:
@@ -264,24 +264,26 @@ def _label_limits(head: MultiLabelSettings) -> Limits:
 
 
 def _label_decoder(head: MultiLabelSettings, decision: Decision, types: int) -> LabelDecoder:
-    return LabelDecoder(head, thresholds=nothing_of(decision, types))
+    return LabelDecoder(head, thresholds=nothing_offsets(decision, types))
 
 
-def _units(limits: Callable[[S], Limits], decoder: Callable[[S, Decision, int], Any], means: Definition) -> Kind[S]:
+def _units(
+    limits: Callable[[_S], Limits], decoder: Callable[[_S, Decision, int], Any], means: Definition
+) -> HeadKind[_S]:
     """Returns the record of a tagger, whose decoder also gives the tags of units and the probabilities of spans."""
-    return Kind(
+    return HeadKind(
         limits=limits,
         decoder=decoder,
-        prober=lambda head, decision, types, spans: TagProber(decoder(head, decision, types), spans, types=types),
+        prober=lambda head, decision, types, spans: _TagProber(decoder(head, decision, types), spans, types=types),
         definition=means,
         tags=decoder,
     )
 
 
-_SPANS: Final = Kind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
-_MATCHES: Final = Kind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
+_SPANS: Final = HeadKind(limits=_span_limits, decoder=_span_decoder, prober=_span_prober, definition="softmax")
+_MATCHES: Final = HeadKind(limits=_match_limits, decoder=_match_decoder, prober=_match_prober, definition="sigmoid")
 
-KINDS: Final[Kinds] = MappingProxyType(
+KINDS: Final[HeadKinds] = MappingProxyType(
     {
         BiaffineSettings: _SPANS,
         BinderSettings: _MATCHES,
@@ -293,13 +295,13 @@ KINDS: Final[Kinds] = MappingProxyType(
 )
 
 
-APART: Final[Kinds] = MappingProxyType(
+APART: Final[HeadKinds] = MappingProxyType(
     {**KINDS, BinderSettings: replace(_MATCHES, decoder=partial(_match_decoder, across_types=True))}
 )
 """The same, but each type of a bi-encoder is decided as if there were no other."""
 
 
-def nothing_of(decision: Decision, types: int) -> list[float]:
+def nothing_offsets(decision: Decision, types: int) -> list[float]:
     """Returns the value that is added, for each type, to the score of "no mention".
 
     Args:
@@ -310,7 +312,7 @@ def nothing_of(decision: Decision, types: int) -> list[float]:
     return [decision.nothing + value for value in own]
 
 
-def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
+def find_kind(head: HeadSettings, kinds: HeadKinds = KINDS) -> HeadKind[Any]:
     """Returns the record of a head.
 
     Args:
@@ -327,22 +329,22 @@ def kind_of(head: HeadSettings, kinds: Kinds = KINDS) -> Kind[Any]:
     return found
 
 
-def limits_of(head: HeadSettings) -> Limits:
+def head_limits(head: HeadSettings) -> Limits:
     """Returns the limits of what a head can represent.
 
     Raises:
-        ModelError: see ``kind_of``.
+        ModelError: see ``find_kind``.
     """
-    limits: Limits = kind_of(head).limits(head)
+    limits: Limits = find_kind(head).limits(head)
     return limits
 
 
-def definition_of(manifest: Manifest) -> Definition:
+def probability_definition(manifest: Manifest) -> Definition:
     """Returns the meaning of the probabilities of a model."""
-    return kind_of(manifest.answering).definition
+    return find_kind(manifest.answering).definition
 
 
-def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
+def make_decoder(manifest: Manifest, kinds: HeadKinds = KINDS) -> Decoder:
     """Returns the decoder of the answering head, for one call.
 
     Args:
@@ -350,14 +352,14 @@ def decoder_of(manifest: Manifest, kinds: Kinds = KINDS) -> Decoder:
         kinds: the records that there are.
 
     Raises:
-        ModelError: see ``kind_of``.
+        ModelError: see ``find_kind``.
     """
     head = manifest.answering
-    decoder: Decoder = kind_of(head, kinds).decoder(head, manifest.decision, len(manifest.types))
+    decoder: Decoder = find_kind(head, kinds).decoder(head, manifest.decision, len(manifest.types))
     return decoder
 
 
-def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
+def make_tagger(manifest: Manifest, kinds: HeadKinds = KINDS) -> UnitTagger:
     """Returns the decoder of an answering head that tags units, for one call.
 
     Args:
@@ -365,18 +367,18 @@ def tagger_of(manifest: Manifest, kinds: Kinds = KINDS) -> UnitTagger:
         kinds: the records that there are.
 
     Raises:
-        ModelError: see ``kind_of``; or the head scores spans.
+        ModelError: see ``find_kind``; or the head scores spans.
     """
     head = manifest.answering
-    tags = kind_of(head, kinds).tags
+    tags = find_kind(head, kinds).tags
     if tags is None:
         raise ModelError(f"the family {head.family!r} scores spans, and has no tags of units")
     return tags(head, manifest.decision, len(manifest.types))
 
 
-def prober_of(
-    manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]], kinds: Kinds = KINDS
-) -> tuple[Prober, list[Places]]:
+def make_prober(
+    manifest: Manifest, read: Reading, mentions: Sequence[Sequence[Mention]], kinds: HeadKinds = KINDS
+) -> tuple[Prober, list[PlacedMentions]]:
     """Returns the prober of the answering head, for the mentions of each document.
 
     Args:
@@ -386,11 +388,11 @@ def prober_of(
         kinds: the records that there are.
 
     Raises:
-        ModelError: see ``kind_of``.
+        ModelError: see ``find_kind``.
     """
     head, types = manifest.answering, manifest.types
-    kind = kind_of(head, kinds)
+    kind = find_kind(head, kinds)
     limits = kind.limits(head)
     cut = zip(mentions, read.pieces, read.windows, strict=True)
-    places = [place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut]
+    places = [_place(given, pieces, windows, types=types, limits=limits) for given, pieces, windows in cut]
     return kind.prober(head, manifest.decision, len(types), [one.spans for one in places]), places

@@ -9,14 +9,14 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fascicle.core.arrays import Bools, Floats, Ints, different
+from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.settings.decision import Calibration, TemperatureCurve
 
 CLIP: Final = 1e-6  # a score of exactly 0 or 1 has no finite logit
 _DIGITS: Final = 6
 
 
-def rounded(scores: NDArray[Any]) -> Floats:
+def round_scores(scores: NDArray[Any]) -> Floats:
     """Scores as mentions have them: from 0 to 1, with six decimals.
 
     What is fitted on the predictions in a file is thereby fitted on the same numbers that a predictor sees.
@@ -25,32 +25,32 @@ def rounded(scores: NDArray[Any]) -> Floats:
     return result
 
 
-def calibrated(scores: Floats, calibration: Calibration) -> Floats:
+def calibrate_scores(scores: Floats, calibration: Calibration) -> Floats:
     """The scores that a calibration gives, shape as given; the order never turns, and near ones may become equal.
 
     Args:
-        scores: of ``rounded``.
+        scores: of ``round_scores``.
         calibration: of a model.
     """
     curve = calibration.curve
     if curve is None:
         return scores
     if isinstance(curve, TemperatureCurve):
-        return rounded(tempered(scores, curve.temperature))
-    return rounded(interpolated(scores, curve.scores, curve.values))
+        return round_scores(apply_temperature(scores, curve.temperature))
+    return round_scores(interpolate_scores(scores, curve.scores, curve.values))
 
 
-def thresholds(calibration: Calibration, types: Sequence[str]) -> Floats:
+def type_thresholds(calibration: Calibration, types: Sequence[str]) -> Floats:
     """Returns the least score of a mention of each type, shape ``[types]``."""
     return np.array([calibration.thresholds.get(name, calibration.threshold) for name in types], dtype=np.float64)
 
 
-def tempered(scores: Floats, temperature: float) -> Floats:
+def apply_temperature(scores: Floats, temperature: float) -> Floats:
     """Scores with their logits divided by a temperature, shape as given."""
     return sigmoid(logits(scores) / temperature)
 
 
-def interpolated(scores: Floats, knots: Sequence[float], values: Sequence[float]) -> Floats:
+def interpolate_scores(scores: Floats, knots: Sequence[float], values: Sequence[float]) -> Floats:
     """Scores through a function that is linear between knots and level beyond them, shape as given."""
     result: Floats = np.interp(scores, np.array(knots), np.array(values))
     return result
@@ -161,7 +161,7 @@ def _cluster_cuts(starts: Ints, ends: Ints) -> Ints:
 
 def _greedy(starts: Ints, ends: Ints, weights: Floats) -> Bools:
     """Returns which spans the greedy rule accepts, `[m]`; they are sorted by start, end and type."""
-    borders = different(np.append(starts, ends))
+    borders = unique_values(np.append(starts, ends))
     left, right = np.searchsorted(borders, starts).tolist(), np.searchsorted(borders, ends).tolist()
     taken, accepted = bytearray(len(borders)), np.zeros(len(starts), dtype=np.bool_)
     for index in np.argsort(-weights, kind="stable").tolist():

@@ -49,7 +49,7 @@ class SpanScores:
     scores: Floats
 
 
-def candidates(
+def candidate_spans(
     tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, longest: int, slice_size: int = _SLICE
 ) -> SpanScores:
     """Finds the spans whose best class is a type: one with a logit above that of None, the lower type among equals.
@@ -88,11 +88,11 @@ def span_distributions(
     """Returns the softmax over None and the types of spans that are given.
 
     Args:
-        tables: As in `candidates`.
+        tables: As in `candidate_spans`.
         rows: The window of each span, `[m]`.
         spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
             `L` units.
-        longest: As in `candidates`.
+        longest: As in `candidate_spans`.
         shift: Added to the logits of None.
 
     Returns:
@@ -243,7 +243,7 @@ def _best(line: _Line, position: Ints, width: Ints) -> tuple[Ints, Ints, Ints, F
     return position[keep], width[keep], kind[keep], 1 / np.exp(below).sum(axis=1)
 
 
-def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> SpanScores:
+def match_spans(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: ArrayLike = 0.0) -> SpanScores:
     """Finds the pairs whose score is above the threshold.
 
     Args:
@@ -273,7 +273,7 @@ def matches(tables: Mapping[str, NDArray[Any]], counts: ArrayLike, *, shift: Arr
     row, start, width, kind = np.nonzero(found)
     ranks = spans[found].astype(np.float64)
     made = np.stack([start, start + width + 1, kind], axis=1)
-    return SpanScores(rows=row, spans=made, ranks=ranks, scores=logistic(ranks - limits[row, kind]))
+    return SpanScores(rows=row, spans=made, ranks=ranks, scores=margin_scores(ranks - limits[row, kind]))
 
 
 def match_distributions(
@@ -285,7 +285,7 @@ def match_distributions(
     what each type leaves, as if the types were independent. Starts and ends have no part in it.
 
     Args:
-        tables: As in `matches`.
+        tables: As in `match_spans`.
         rows: The window of each span, `[m]`.
         spans: `(start, end)` in units of the window, `[m, 2]`, half-open, none empty, inside their windows, of at most
             `L` units.
@@ -309,7 +309,7 @@ def match_distributions(
     return found
 
 
-def logistic(margins: Floats) -> Floats:
+def margin_scores(margins: Floats) -> Floats:
     """Returns a number above 0.5 and below 1 for each margin above 0."""
     return 1.0 / (1.0 + np.exp(-margins))
 

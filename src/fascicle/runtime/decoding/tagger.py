@@ -74,7 +74,7 @@ def tag_runs(
     return np.stack([starts, ends[: len(heads)][keep], kind[starts]], axis=1)
 
 
-def parted(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
+def split_spans(spans: Ints, scores: Floats, broken: Bools) -> tuple[Ints, Floats]:
     """Cuts spans at units that no span may contain; each remaining part is a span with the score of the whole.
 
     Args:
@@ -153,7 +153,7 @@ def label_distributions(texts: Sequence[NDArray[Any]], spans: Ints, scheme: TagS
     return np.column_stack([(1.0 - numbers).prod(axis=1), numbers])
 
 
-Decoding = Literal["strict", "lenient", "viterbi"]
+_Decoding = Literal["strict", "lenient", "viterbi"]
 
 _GROUP_ROWS: Final = 512
 _GROUP_UNITS: Final = 1 << 15  # of a padded group; keeps the tables of one group in the cache
@@ -174,7 +174,7 @@ class TagDecision:
     """
 
     scheme: TagScheme
-    decoding: Decoding
+    decoding: _Decoding
     chain: ChainScores | None = None
     touching: float = 0.0
 

@@ -11,12 +11,12 @@ from urllib.parse import quote
 import msgspec
 
 from fascicle.core import codec
-from fascicle.core.document import Document, Given
-from fascicle.core.stream import documents_of
+from fascicle.core.document import Document, TextInput
+from fascicle.core.stream import to_documents
 from fascicle.errors import CODES, FascicleError, InputError
 from fascicle.serving.records import Problem, RawAnswer, RawAnswers
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Answer = Document | InputError
 _REFUSED: Final = frozenset({429, 503})
 _LOST: Final = frozenset({502, 504})
@@ -26,7 +26,7 @@ _FIRST_PAUSE: Final = 0.25  # seconds; each later pause may be twice as long
 _LONGEST_PAUSE: Final = 30.0
 PORTION: Final = 65_536  # characters of text that are sent together
 _DOCUMENTS: Final = 64  # that are sent together
-JSON: Final = "application/json"
+_JSON: Final = "application/json"
 FILE: Final = "application/octet-stream"
 
 
@@ -60,7 +60,7 @@ class Call:
     path: str
     params: dict[str, Any] = field(default_factory=dict)
     content: bytes | None = None
-    media_type: str = JSON
+    media_type: str = _JSON
     again: bool = True
 
     @property
@@ -121,14 +121,14 @@ class _Read(msgspec.Struct):
 
 def documents(content: bytes) -> list[Document]:
     """Decodes the documents of a file that the service read."""
-    return [codec.decode(bytes(one)) for one in decoded(content, _Read).documents]
+    return [codec.decode(bytes(one)) for one in decode_content(content, _Read).documents]
 
 
-def portions(given: Iterable[Given]) -> Iterator[list[Document]]:
+def portions(given: Iterable[TextInput]) -> Iterator[list[Document]]:
     """Yields portions of documents to send together, limited in number and in total length of text."""
     portion: list[Document] = []
     size = 0
-    for document in documents_of(given):
+    for document in to_documents(given):
         if portion and (size + len(document.text) > PORTION or len(portion) == _DOCUMENTS):
             yield portion
             portion, size = [], 0
@@ -144,7 +144,7 @@ def answers(content: bytes, given: Sequence[Document]) -> list[Answer]:
     Raises:
         ServiceError: the response does not match them.
     """
-    found = decoded(content, RawAnswers).documents
+    found = decode_content(content, RawAnswers).documents
     if len(found) != len(given):
         raise ServiceError(f"the service answered {len(found)} documents, and {len(given)} were sent")
     return [_one(answer, document) for answer, document in zip(found, given, strict=True)]
@@ -157,7 +157,7 @@ def _one(answer: RawAnswer, given: Document) -> Answer:
     return InputError(f"document {given.id!r} was not annotated: {why}", key=given.id, code="prediction")
 
 
-def done(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) -> Iterator[Document]:
+def annotated_documents(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) -> Iterator[Document]:
     """Yields the documents among results; errors are passed to ``aside``, or raised."""
     for answer in answers:
         if isinstance(answer, Document):
@@ -168,13 +168,13 @@ def done(answers: Iterable[Answer], aside: Callable[[InputError], None] | None) 
             raise answer
 
 
-def halves(documents: list[Document]) -> tuple[list[Document], list[Document]]:
+def split_portion(documents: list[Document]) -> tuple[list[Document], list[Document]]:
     """Splits a portion that was too large into two."""
     middle = len(documents) // 2
     return documents[:middle], documents[middle:]
 
 
-def decoded(content: bytes, kind: type[T]) -> T:
+def decode_content(content: bytes, kind: type[_T]) -> _T:
     """Decodes the content of a response.
 
     Raises:
@@ -186,7 +186,7 @@ def decoded(content: bytes, kind: type[T]) -> T:
         raise ServiceError(f"this answer is not from a Fascicle service ({error}); check the address") from None
 
 
-def error_of(status: int, content: bytes) -> ServiceError:
+def response_error(status: int, content: bytes) -> ServiceError:
     """Makes the error for a failed response."""
     problem = _problem_of(content)
     if problem is None:
@@ -218,7 +218,7 @@ def _problem_of(content: bytes) -> Problem | None:
         return None
 
 
-def pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:
+def retry_pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = random.random) -> float:
     """Returns the pause in seconds before a request is sent again.
 
     Args:

@@ -16,7 +16,7 @@ import httpx2
 
 from fascicle.core import codec
 from fascicle.core.arguments import check_argument, check_optional
-from fascicle.core.document import Document, Given
+from fascicle.core.document import Document, TextInput
 from fascicle.errors import InputError, UsageError
 from fascicle.serving.client import calls
 from fascicle.serving.client.calls import AnnotateOptions, Answer, Call, ServiceError
@@ -56,7 +56,7 @@ class Client:
         Raises:
             UsageError: an argument of another type, or an address that is none.
         """
-        self._settings = settings_of(url, token, settings)
+        self._settings = _settings_of(url, token, settings)
         self._http = httpx2.Client(
             base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
@@ -76,23 +76,23 @@ class Client:
     def health(self) -> Health:
         """Returns whether the service is ready; the request is not repeated."""
         found = self._http.get("/health")
-        return calls.decoded(found.content, Health)
+        return calls.decode_content(found.content, Health)
 
     def pipelines(self) -> tuple[PipelineFacts, ...]:
         """Returns facts about the pipelines that are served."""
-        return calls.decoded(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+        return calls.decode_content(self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
 
-    def __call__(self, text: Given, **choice: Any) -> Document:
+    def __call__(self, text: TextInput, **choice: Any) -> Document:
         """Annotates one text, pair ``(id, text)``, or document; see `stream`."""
         (document,) = self.stream([text], **choice)
         return document
 
-    def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
+    def annotate(self, documents: Iterable[TextInput], **choice: Any) -> list[Document]:
         """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
         return list(self.stream(documents, **choice))
 
     def stream(
-        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+        self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None, **choice: Any
     ) -> Iterator[Document]:
         """Annotates any number of documents, in order and in bounded memory.
 
@@ -108,7 +108,7 @@ class Client:
             ServiceError: the service refuses, or does not respond, at every attempt.
         """
         asked = AnnotateOptions(**choice)
-        yield from calls.done(self._ahead(calls.portions(documents), asked), aside)
+        yield from calls.annotated_documents(self._ahead(calls.portions(documents), asked), aside)
 
     def read(self, path: str | os.PathLike[str], *, format: str = "auto") -> list[Document]:  # noqa: A002
         """Returns the documents of a file in any format, read by the service."""
@@ -123,13 +123,13 @@ class Client:
 
     def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
         """Returns a concept of a pipeline."""
-        return calls.decoded(self.call(calls.concept(curie, pipeline)), ConceptAnswer)
+        return calls.decode_content(self.call(calls.concept(curie, pipeline)), ConceptAnswer)
 
     def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
         """Explains the links of the mentions of a document."""
         params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
-        return calls.decoded(self.call(call), Decisions)
+        return calls.decode_content(self.call(call), Decisions)
 
     def call(self, call: Call) -> bytes:
         """Sends a request and returns the content of the response.
@@ -145,14 +145,14 @@ class Client:
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise lost(error) from None
-                time.sleep(calls.pause(attempt, ""))
+                    raise _lost(error) from None
+                time.sleep(calls.retry_pause(attempt, ""))
                 continue
             if found.is_success:
                 return found.content
             if last or not calls.should_retry(call, found.status_code, found.content):
-                raise calls.error_of(found.status_code, found.content)
-            time.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
+                raise calls.response_error(found.status_code, found.content)
+            time.sleep(calls.retry_pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
     def _ahead(self, portions: Iterator[list[Document]], choice: AnnotateOptions) -> Iterator[Answer]:
@@ -175,11 +175,11 @@ class Client:
         except ServiceError as error:
             if error.status != calls.TOO_LARGE or len(documents) == 1:
                 raise
-        first, second = calls.halves(documents)
+        first, second = calls.split_portion(documents)
         return [*self._answers(first, choice), *self._answers(second, choice)]
 
 
-def settings_of(url: str, token: str, settings: ClientSettings | None) -> ClientSettings:
+def _settings_of(url: str, token: str, settings: ClientSettings | None) -> ClientSettings:
     """Returns the settings of a client, and checks its other arguments.
 
     Raises:
@@ -201,7 +201,7 @@ def _headers_of(token: str) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-def lost(error: httpx2.TransportError) -> ServiceError:
+def _lost(error: httpx2.TransportError) -> ServiceError:
     """Makes the error for a connection that failed."""
     told = str(error) or type(error).__name__
     return ServiceError(f"the service does not answer ({told}); check its address, and that it runs")
@@ -212,7 +212,7 @@ class AsyncClient:
 
     def __init__(self, url: str, *, token: str = "", settings: ClientSettings | None = None) -> None:
         """Creates the client; no connection is opened yet, see `fascicle.serving.client.clients.Client`."""
-        self._settings = settings_of(url, token, settings)
+        self._settings = _settings_of(url, token, settings)
         self._http = httpx2.AsyncClient(
             base_url=url.rstrip("/"), headers=_headers_of(token), timeout=self._settings.seconds, trust_env=False
         )
@@ -231,14 +231,14 @@ class AsyncClient:
 
     async def pipelines(self) -> tuple[PipelineFacts, ...]:
         """Returns facts about the pipelines that are served."""
-        return calls.decoded(await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
+        return calls.decode_content(await self.call(Call(method="GET", path="/v1/pipelines")), Pipelines).pipelines
 
-    async def annotate(self, documents: Iterable[Given], **choice: Any) -> list[Document]:
+    async def annotate(self, documents: Iterable[TextInput], **choice: Any) -> list[Document]:
         """Annotates texts, pairs ``(id, text)``, or documents; see `stream`."""
         return [document async for document in self.stream(documents, **choice)]
 
     async def stream(
-        self, documents: Iterable[Given], *, aside: Callable[[InputError], None] | None = None, **choice: Any
+        self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None, **choice: Any
     ) -> AsyncIterator[Document]:
         """Annotates any number of documents, in order; see `fascicle.serving.client.clients.Client.stream`."""
         asked = AnnotateOptions(**choice)
@@ -247,10 +247,10 @@ class AsyncClient:
             for portion in calls.portions(documents):
                 running.append(asyncio.create_task(self._answers(portion, asked)))
                 while len(running) >= self._settings.ahead:
-                    for document in calls.done(await running.popleft(), aside):
+                    for document in calls.annotated_documents(await running.popleft(), aside):
                         yield document
             while running:
-                for document in calls.done(await running.popleft(), aside):
+                for document in calls.annotated_documents(await running.popleft(), aside):
                     yield document
         finally:
             for one in running:
@@ -262,13 +262,13 @@ class AsyncClient:
 
     async def concept(self, curie: str, *, pipeline: str = "") -> ConceptAnswer:
         """Returns a concept of a pipeline."""
-        return calls.decoded(await self.call(calls.concept(curie, pipeline)), ConceptAnswer)
+        return calls.decode_content(await self.call(calls.concept(curie, pipeline)), ConceptAnswer)
 
     async def why(self, document: Document, *, pipeline: str = "", candidates: int = 5) -> Decisions:
         """Explains the links of the mentions of a document."""
         params = {"candidates": candidates, **AnnotateOptions(pipeline=pipeline).params}
         call = Call(method="POST", path="/v1/why", params=params, content=codec.encode(document))
-        return calls.decoded(await self.call(call), Decisions)
+        return calls.decode_content(await self.call(call), Decisions)
 
     async def call(self, call: Call) -> bytes:
         """Sends a request and returns the content; see `fascicle.serving.client.clients.Client.call`."""
@@ -280,14 +280,14 @@ class AsyncClient:
                 )
             except httpx2.TransportError as error:
                 if last or not (call.again or isinstance(error, httpx2.ConnectError)):
-                    raise lost(error) from None
-                await asyncio.sleep(calls.pause(attempt, ""))
+                    raise _lost(error) from None
+                await asyncio.sleep(calls.retry_pause(attempt, ""))
                 continue
             if found.is_success:
                 return found.content
             if last or not calls.should_retry(call, found.status_code, found.content):
-                raise calls.error_of(found.status_code, found.content)
-            await asyncio.sleep(calls.pause(attempt, found.headers.get("retry-after", "")))
+                raise calls.response_error(found.status_code, found.content)
+            await asyncio.sleep(calls.retry_pause(attempt, found.headers.get("retry-after", "")))
         raise AssertionError("the last attempt ends the loop")
 
     async def _answers(self, documents: list[Document], choice: AnnotateOptions) -> list[Answer]:
@@ -296,5 +296,5 @@ class AsyncClient:
         except ServiceError as error:
             if error.status != calls.TOO_LARGE or len(documents) == 1:
                 raise
-        first, second = calls.halves(documents)
+        first, second = calls.split_portion(documents)
         return [*await self._answers(first, choice), *await self._answers(second, choice)]

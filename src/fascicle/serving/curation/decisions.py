@@ -16,7 +16,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Fragments, Link, Mention, MentionKey
 
-Verdict = Literal["", "accepted", "changed", "rejected", "added"]
+_Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # prefix of items that are not mentions of the document
 _KEY: Final[msgspec.json.Decoder[MentionKey]] = msgspec.json.Decoder(MentionKey)
 _PER: Final = 1_000  # characters for which uncertainty is counted
@@ -111,7 +111,7 @@ class Item(NamedTuple):
 
     origin: Mention | None
     now: Mention | None = None
-    verdict: Verdict = ""
+    verdict: _Verdict = ""
     who: str = ""
 
 
@@ -160,7 +160,7 @@ class Decided(NamedTuple):
         """Uncertainty of the undecided mentions: their entropy in bits for 1,000 characters of text."""
         if self.finished:
             return 0.0
-        return sum(map(doubt, self.undecided)) * _PER / max(len(self.document.text), 1)
+        return sum(map(mention_uncertainty, self.undecided)) * _PER / max(len(self.document.text), 1)
 
 
 def active(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -176,7 +176,7 @@ def active(steps: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(reversed(found))
 
 
-def key_of(item: str) -> MentionKey | str:
+def _key_of(item: str) -> MentionKey | str:
     """Returns the key of an item: the key of a mention, or the name of an added one.
 
     Raises:
@@ -192,7 +192,7 @@ def key_of(item: str) -> MentionKey | str:
         ) from None
 
 
-def decided(document: Document, steps: Sequence[Step]) -> Decided:
+def apply_steps(document: Document, steps: Sequence[Step]) -> Decided:
     """Applies steps to a document.
 
     Args:
@@ -212,7 +212,7 @@ def decided(document: Document, steps: Sequence[Step]) -> Decided:
 
 
 def _apply(items: dict[MentionKey | str, Item], edit: Edit, who: str) -> None:
-    key = key_of(edit.item)
+    key = _key_of(edit.item)
     before = items.get(key, Item(None))
     if edit.after is None:
         if before.origin is None:
@@ -221,18 +221,18 @@ def _apply(items: dict[MentionKey | str, Item], edit: Edit, who: str) -> None:
             items[key] = Item(before.origin, None, "rejected", who)
         return
     now = edit.after.mention
-    items[key] = Item(before.origin, now, verdict_of(before.origin, now), who)
+    items[key] = Item(before.origin, now, find_verdict(before.origin, now), who)
 
 
-def verdict_of(origin: Mention | None, now: Mention) -> Verdict:
+def find_verdict(origin: Mention | None, now: Mention) -> _Verdict:
     """Returns what was decided about a mention that is ``now`` so."""
     if origin is None:
         return "added"
-    is_same = (origin.spans, origin.type, meant(origin)) == (now.spans, now.type, meant(now))
+    is_same = (origin.spans, origin.type, decided_ids(origin)) == (now.spans, now.type, decided_ids(now))
     return "accepted" if is_same else "changed"
 
 
-def meant(mention: Mention) -> list[tuple[str, str, str, bool]]:
+def decided_ids(mention: Mention) -> list[tuple[str, str, str, bool]]:
     """Returns the concepts of a mention, as far as a decision is about them."""
     return [(link.id, link.ontology, link.curie, link.nil) for link in mention.links]
 
@@ -254,12 +254,12 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     if step.undoes is not None and step.undoes not in {one.number for one in active(steps)}:
         raise ValueError(f"the step {step.undoes} is none of this document that counts; undo one that does")
     known: set[MentionKey | str] = {mention.key for mention in document.mentions}
-    known |= {key_of(edit.item) for one in steps for edit in one.edits}  # a curator may have taken theirs back since
+    known |= {_key_of(edit.item) for one in steps for edit in one.edits}  # a curator may have taken theirs back since
     remark = step.remark
     if remark is not None and (remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)):
         raise ValueError("a remark has a note, or flagged, or, if it is about the document, skipped")
     for name in (*(edit.item for edit in step.edits), *((remark.item,) if remark and remark.item else ())):
-        key = key_of(name)
+        key = _key_of(name)
         if not isinstance(key, str) and key not in known:
             raise ValueError(f"the document has no mention {name[:200]}; give the key of one that it has")
     for edit in step.edits:
@@ -300,7 +300,7 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
     return document.having(mentions=(*found.gold, *others), meta=meta, changes=())
 
 
-def doubt(mention: Mention) -> float:
+def mention_uncertainty(mention: Mention) -> float:
     """Returns the uncertainty of a mention in bits: that of the mention or of its concept, whichever is larger."""
     return max(map(_entropy, (mention.score, *(link.score for link in mention.links))))
 

@@ -11,12 +11,12 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Mention
-from fascicle.core.wording import counted
-from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, Item, check_type, decided
+from fascicle.core.wording import plural
+from fascicle.serving.curation.decisions import ADDED, After, Decided, Edit, Item, apply_steps, check_type
 from fascicle.serving.curation.store import GivenStep, Kept, Store
 from fascicle.serving.curation.versions import REVIEWED, Versions
 from fascicle.settings.serving import Project
-from fascicle.terms.curation import Rule, written
+from fascicle.terms.curation import Rule, format_rules
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def take(store: Store, documents: list[Document], who: str, project: Project | None = None) -> Imported:
+def import_gold(store: Store, documents: list[Document], who: str, project: Project | None = None) -> Imported:
     """Adds documents, and decides about their mentions according to their gold; without gold, nothing is decided.
 
     Mentions of other sources that gold has too are accepted, all others are rejected, and the rest of the gold is
@@ -66,7 +66,7 @@ def take(store: Store, documents: list[Document], who: str, project: Project | N
 
 def _now(kept: Kept, project: Project | None) -> tuple[Decided, Kept]:
     if project is None:
-        return decided(*kept), kept
+        return apply_steps(*kept), kept
     versions = Versions(kept, project)
     return versions.reviewed, versions.shown(REVIEWED)
 
@@ -150,7 +150,7 @@ def rules_table(found: Iterable[Decided]) -> str:
         made, told = _rules(surface, one)
         rules += made
         differing += told
-    return written(rules) + "".join(f"# {line}\n" for line in differing)
+    return format_rules(rules) + "".join(f"# {line}\n" for line in differing)
 
 
 def _count(evidence: defaultdict[str, _Evidence], item: Item, text: str) -> None:
@@ -184,10 +184,10 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
     if one.rejected and one.accepted:
         return [], [f"{surface}: no rule, for it was rejected {one.rejected} and kept {one.accepted} times, {by}"]
     if one.rejected:
-        note = f"rejected {counted(one.rejected, 'time')}, {by}"
+        note = f"rejected {plural(one.rejected, 'time')}, {by}"
         return [Rule(action="ner_off", surface=surface, note=note)], []
     rules = [
-        Rule(action="ner_off", surface=surface, concept=concept, note=f"taken away {counted(count, 'time')}, {by}")
+        Rule(action="ner_off", surface=surface, concept=concept, note=f"taken away {plural(count, 'time')}, {by}")
         for concept, count in sorted(one.left.items())
         if concept not in one.kept and concept not in one.meant
     ]
@@ -195,6 +195,6 @@ def _rules(surface: str, one: _Evidence) -> tuple[list[Rule], list[str]]:
         told = ", ".join(f"{concept} {count} times" for concept, count in sorted((one.meant + one.kept).items()))
         return rules, [f"{surface}: no concept preferred, for it means {told}, {by}"]
     for concept, count in one.meant.items():
-        note = f"given {counted(count, 'time')}, {by}"
+        note = f"given {plural(count, 'time')}, {by}"
         rules += [Rule(action=action, surface=surface, concept=concept, note=note) for action in ("add", "prefer")]
     return rules, []

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from fascicle.serving.curation.decisions import After, Decided, decided
+from fascicle.serving.curation.decisions import After, Decided, apply_steps
 from fascicle.serving.curation.store import Kept, Number, Store
-from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others, version_of
+from fascicle.serving.curation.versions import REVIEWED, Versions, own_or_shared_version, sees_others
 from fascicle.settings.serving import NamedToken, Project
 
 Order = Literal["uncertainty", "added"]
@@ -67,8 +67,8 @@ class Summaries(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None
 
 
-Facts = Mapping[str | None, Summary]
-Made = dict[int, tuple[int, Facts]]
+_Facts = Mapping[str | None, Summary]
+Made = dict[int, tuple[int, _Facts]]
 
 
 class Asked(NamedTuple):
@@ -91,10 +91,10 @@ class Asked(NamedTuple):
     most: Most = 100
 
 
-def facts_of(kept: Kept, project: Project | None) -> Facts:
+def _facts_of(kept: Kept, project: Project | None) -> _Facts:
     """Returns the summary of each version of a document; without a project, one of no version (``None``)."""
     if project is None:
-        found = decided(*kept)
+        found = apply_steps(*kept)
         who = tuple(dict.fromkeys(step.who for step in found.steps))
         return {None: _summary(found, disputed=_differing(found), curators=who)}
     versions = Versions(kept, project)
@@ -106,18 +106,18 @@ def facts_of(kept: Kept, project: Project | None) -> Facts:
     return {**made, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
 
 
-def _seen_by(who: NamedToken, facts: Facts, project: Project | None) -> Summary | None:
+def _seen_by(who: NamedToken, facts: _Facts, project: Project | None) -> Summary | None:
     """Returns what somebody may know of a document; ``None`` for nothing."""
     if project is None:
         return facts[None]
     every = facts[REVIEWED]
-    name = version_of(who, every.curators)
+    name = own_or_shared_version(who, every.curators)
     if sees_others(who, project, every.curators, every.done):
         return facts[name]
     return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=())
 
 
-def page_of(store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None) -> Summaries:
+def list_page(store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None) -> Summaries:
     """Returns a page of the list.
 
     Args:
@@ -127,7 +127,7 @@ def page_of(store: Store, made: Made, asked: Asked, who: NamedToken, project: Pr
         who: asks.
         project: that is curated.
     """
-    each = store.each(lambda kept: facts_of(kept, project), made)
+    each = store.each(lambda kept: _facts_of(kept, project), made)
     seen = (one for facts in each if (one := _seen_by(who, facts, project)) is not None)
     found = [one for one in seen if _is_asked(one, asked)]
     if asked.words:

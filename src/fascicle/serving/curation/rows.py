@@ -70,7 +70,7 @@ class StepRow(NamedTuple):
 
 
 _TABLE: Final[Mapping[type, str]] = MappingProxyType({DocumentRow: "documents", StepRow: "steps"})
-Row = TypeVar("Row", DocumentRow, StepRow)
+_Row = TypeVar("_Row", DocumentRow, StepRow)
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -82,7 +82,7 @@ def create(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def convert(connection: sqlite3.Connection) -> None:
+def convert_version_1(connection: sqlite3.Connection) -> None:
     """Converts the tables of version 1, whose rows have no hashes, within the transaction of the caller."""
     for name in ("documents_stay", "documents_last", "steps_stay", "steps_last"):
         connection.execute(f"DROP TRIGGER {name}")
@@ -117,7 +117,7 @@ def append_step(connection: sqlite3.Connection, row: StepRow) -> StepRow:
     return full
 
 
-def places(connection: sqlite3.Connection) -> range:
+def document_places(connection: sqlite3.Connection) -> range:
     """Returns the places of all documents, also of those whose rows are lost."""
     found = [0]
     with suppress(DamagedError):
@@ -150,7 +150,7 @@ def document_at(connection: sqlite3.Connection, place: int) -> DocumentRow:
     return row
 
 
-def steps_of(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[list[StepRow], str]:
+def document_steps(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[list[StepRow], str]:
     """Returns the rows of the steps about a document up to the first damage, and what is damaged; empty for nothing."""
     found: list[StepRow] = []
     named, before = f"document {owner.place} ({owner.id[:100]})", owner.hash
@@ -169,7 +169,7 @@ def steps_of(connection: sqlite3.Connection, owner: DocumentRow) -> tuple[list[S
     return found, "" if is_whole else f"the last steps about {named} are missing"
 
 
-def damages(connection: sqlite3.Connection) -> Iterator[str]:
+def find_damages(connection: sqlite3.Connection) -> Iterator[str]:
     """Yields what is damaged in a file, one sentence each."""
     try:
         for (line,) in connection.execute("PRAGMA integrity_check(20)"):
@@ -187,7 +187,7 @@ def damages(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _damaged_documents(connection: sqlite3.Connection, end: tuple[int, bytes] | None) -> Iterator[str]:
     before = b""
-    for place in places(connection):
+    for place in document_places(connection):
         try:
             row = document_at(connection, place)
         except DamagedError as error:
@@ -197,7 +197,7 @@ def _damaged_documents(connection: sqlite3.Connection, end: tuple[int, bytes] | 
         if before and row.previous != before:
             yield f"document {place} does not follow the one before it"
         before = row.hash
-        if said := steps_of(connection, row)[1]:
+        if said := document_steps(connection, row)[1]:
             yield said
         if end is not None and place == end[0] and row.hash != end[1]:
             yield "the end of the documents is damaged"
@@ -214,17 +214,17 @@ def _said(error: Exception) -> str:
     return str(error)
 
 
-def _chained(row: Row, before: bytes) -> Row:
+def _chained(row: _Row, before: bytes) -> _Row:
     full = row._replace(previous=before)
     return full._replace(hash=_hash_of(full))
 
 
-def _hash_of(row: Row) -> bytes:
+def _hash_of(row: _Row) -> bytes:
     """Returns the hash of a row: of its values and their classes, with the hash of the row before."""
     return hashlib.sha256(msgspec.msgpack.encode(tuple(row)[:-1])).digest()
 
 
-def _insert(connection: sqlite3.Connection, row: Row) -> None:
+def _insert(connection: sqlite3.Connection, row: _Row) -> None:
     marks = ", ".join("?" * len(row))
     connection.execute(f"INSERT INTO {_TABLE[type(row)]} VALUES ({marks})", row)
 

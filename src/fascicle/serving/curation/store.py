@@ -23,7 +23,7 @@ from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Edit, Remark, Step, check
 from fascicle.serving.curation.rows import DamagedError, DocumentRow, StepRow
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _MOST_ID: Final = 1_000  # characters
 _PRIVATE: Final = 0o600
 
@@ -77,7 +77,7 @@ class Kept(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def whole(kept: Kept, new: GivenStep) -> Kept:
+def shared_by_all(kept: Kept, new: GivenStep) -> Kept:
     """Returns what a step is about where all curators share their decisions: the document, and all steps.
 
     Raises:
@@ -107,7 +107,7 @@ class Store:
         """Takes an open database that this module created, and the file that keeps other services out."""
         self._connection, self._held = connection, lock
         self._lock = threading.RLock()
-        self.damages = tuple(rows.damages(connection))
+        self.damages = tuple(rows.find_damages(connection))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
@@ -123,14 +123,14 @@ class Store:
         place = str(path) if str(path) == ":memory:" else str(Path(path).expanduser())
         lock = None if place == ":memory:" else _held(place)
         try:
-            connection = connected(place)
+            connection = connect_database(place)
             _prepare(connection, place)
             return cls(connection, lock)
         except BaseException as error:
             if lock is not None:
                 lock.close()
             if isinstance(error, sqlite3.Error):
-                raise not_opened(place, error) from None
+                raise opening_error(place, error) from None
             raise
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class Store:
             found = self._connection.execute("SELECT place FROM documents WHERE id = ?", (name,)).fetchone()
             if found is None:
                 raise UnknownDocumentError(f"no document {name[:200]!r} is curated here; add it first")
-            kept = kept_at(self._connection, found[0])
+            kept = read_kept(self._connection, found[0])
         if kept.document.id != name:
             raise DamagedError(f"document {name[:200]!r} is damaged")
         return kept
@@ -222,12 +222,12 @@ class Store:
     def documents(self) -> Iterator[Kept]:
         """Yields all documents with their steps, in the order in which they were added, but those with damage."""
         with self._lock:
-            places = rows.places(self._connection)
+            places = rows.document_places(self._connection)
         for place in places:
             with self._lock, suppress(DamagedError):
-                yield kept_at(self._connection, place)
+                yield read_kept(self._connection, place)
 
-    def each(self, of: Callable[[Kept], T], made: dict[int, tuple[int, T]]) -> Iterator[T]:
+    def each(self, of: Callable[[Kept], _T], made: dict[int, tuple[int, _T]]) -> Iterator[_T]:
         """Yields what a function makes of each document, in the order in which they were added, but those with damage.
 
         Args:
@@ -235,14 +235,14 @@ class Store:
             made: what it made before, by place, with the last step by then; what is still so is taken from here.
         """
         with self._lock:
-            places = rows.places(self._connection)
+            places = rows.document_places(self._connection)
             ends: dict[int, int] = dict(self._connection.execute("SELECT document, number FROM ends"))
         for place in places:
             found = made.get(place)
             if found is None or found[0] != ends.get(place):
                 found = None
                 with self._lock, suppress(DamagedError):
-                    found = made[place] = ends.get(place, 0), of(kept_at(self._connection, place))
+                    found = made[place] = ends.get(place, 0), of(read_kept(self._connection, place))
             if found is not None:
                 yield found[1]
 
@@ -252,7 +252,7 @@ class Store:
             found = self._connection.execute("SELECT content FROM documents WHERE id = ?", (name,)).fetchone()
         return words.casefold() in f"{name}\n{msgspec.json.decode(found[0], type=_Text).text}".casefold()
 
-    def save(self, new: GivenStep, view: Callable[[Kept, GivenStep], Kept] = whole) -> Step:
+    def save(self, new: GivenStep, view: Callable[[Kept, GivenStep], Kept] = shared_by_all) -> Step:
         """Saves a step; a step with an id that was saved before is not saved again.
 
         Args:
@@ -287,14 +287,14 @@ class Store:
         return None if found is None else _step(StepRow(*found))
 
 
-def kept_at(connection: sqlite3.Connection, place: int) -> Kept:
+def read_kept(connection: sqlite3.Connection, place: int) -> Kept:
     """Returns the document at a place, with its steps.
 
     Raises:
         DamagedError: it or a step about it is damaged.
     """
     row = rows.document_at(connection, place)
-    steps, damage = rows.steps_of(connection, row)
+    steps, damage = rows.document_steps(connection, row)
     if damage:
         raise DamagedError(damage)
     return Kept(codec.decode(row.content), tuple(map(_step, steps)))
@@ -309,7 +309,7 @@ def _content_of(step: Step | GivenStep) -> bytes:
     return msgspec.json.encode(_Content(**{name: getattr(step, name) for name in _Content.__struct_fields__}))
 
 
-def connected(place: str) -> sqlite3.Connection:
+def connect_database(place: str) -> sqlite3.Connection:
     """Connects to a database; damaged text is read too, so that its row is found to be damaged."""
     connection = sqlite3.connect(place, timeout=10, isolation_level=None, check_same_thread=False)
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
@@ -336,7 +336,7 @@ def check_version(connection: sqlite3.Connection, place: str, *versions: int) ->
     return version
 
 
-def not_opened(place: str, error: Exception) -> InputError:
+def opening_error(place: str, error: Exception) -> InputError:
     """Makes the error for a file that cannot be opened."""
     return InputError(
         f"decisions cannot be kept in {place} ({error}); name a new file, or one that was made for decisions",
@@ -355,7 +355,7 @@ def _held(place: str) -> BinaryIO:
     try:
         stream = open(place, "ab", opener=partial(os.open, mode=_PRIVATE))  # noqa: SIM115
     except OSError as error:
-        raise not_opened(place, error) from None
+        raise opening_error(place, error) from None
     try:
         taken = f"another service keeps decisions in {place}; give this one a file of its own"
         lock(stream, refusal=OutputError(taken, file=place))
@@ -374,7 +374,7 @@ def _prepare(connection: sqlite3.Connection, place: str) -> None:
     connection.execute("PRAGMA synchronous = FULL")  # with WAL; otherwise a power failure loses the last decisions
     if version < rows.VERSION:
         connection.execute("BEGIN IMMEDIATE")
-        rows.convert(connection) if version else rows.create(connection)
+        rows.convert_version_1(connection) if version else rows.create(connection)
         connection.execute("COMMIT")
     connection.execute("PRAGMA foreign_keys = ON")
     for suffix in ("", "-wal", "-shm"):

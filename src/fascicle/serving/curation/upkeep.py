@@ -16,7 +16,7 @@ from fascicle.formats.outputs import write
 from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
-from fascicle.serving.curation.store import check_version, connected, kept_at, not_opened
+from fascicle.serving.curation.store import check_version, connect_database, opening_error, read_kept
 from fascicle.serving.curation.versions import REVIEWED, decided_by
 from fascicle.settings.serving import read_project
 
@@ -43,12 +43,12 @@ def verify(path: str | os.PathLike[str]) -> Verified:
     """
     with _read(path) as connection:
         documents = steps = 0
-        for place in rows.places(connection):
+        for place in rows.document_places(connection):
             with suppress(DamagedError):
-                found, damage = rows.steps_of(connection, rows.document_at(connection, place))
+                found, damage = rows.document_steps(connection, rows.document_at(connection, place))
                 documents += not damage
                 steps += 0 if damage else len(found)
-        return Verified(documents=documents, steps=steps, damages=tuple(rows.damages(connection)))
+        return Verified(documents=documents, steps=steps, damages=tuple(rows.find_damages(connection)))
 
 
 def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, overwrite: bool = False) -> Verified:
@@ -69,15 +69,15 @@ def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
         OutputError: the new file cannot be written.
     """
     with _read(path) as connection, closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
-        damages = tuple(rows.damages(connection))
+        damages = tuple(rows.find_damages(connection))
         rows.create(new)
         documents = steps = 0
-        for place in rows.places(connection):
+        for place in rows.document_places(connection):
             with suppress(DamagedError):
                 row = rows.document_at(connection, place)
                 kept = rows.append_document(new, row)
                 documents += 1
-                for step in rows.steps_of(connection, row)[0]:
+                for step in rows.document_steps(connection, row)[0]:
                     rows.append_step(new, step._replace(document=kept.place))
                     steps += 1
         _write(new, output, overwrite=overwrite)
@@ -100,7 +100,7 @@ def backup(path: str | os.PathLike[str], output: str | os.PathLike[str], *, over
         OutputError: the copy cannot be written.
     """
     with _read(path) as connection:
-        if damages := tuple(rows.damages(connection)):
+        if damages := tuple(rows.find_damages(connection)):
             raise InputError(
                 f"{path} is damaged ({damages[0]}); write what is intact with `fascicle curation repair`",
                 file=str(path),
@@ -165,10 +165,10 @@ def export(
     with _read(path) as connection:
         if settings is None and rows.has_versions(connection):
             raise UsageError(f"{path} has versions of several curators; give project=FILE")
-        damages = tuple(rows.damages(connection))
-        for place in rows.places(connection):
+        damages = tuple(rows.find_damages(connection))
+        for place in rows.document_places(connection):
             with suppress(DamagedError):
-                found += decided_by(kept_at(connection, place), settings, version)
+                found += decided_by(read_kept(connection, place), settings, version)
     chosen = [one for one in found if one.finished or unfinished]
     made = [gold_document(one) for one in chosen]
     report = write(os.fspath(output), made, overwrite=overwrite)
@@ -188,13 +188,13 @@ def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     place = Path(path).expanduser()
     if not place.is_file():
         raise InputError(f"there is no file {place}; name a file of decisions", file=str(place), code="not-found")
-    with closing(connected(str(place))) as connection:
+    with closing(connect_database(str(place))) as connection:
         try:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             check_version(connection, str(place), rows.VERSION)
         except sqlite3.Error as error:
-            raise not_opened(str(place), error) from None
+            raise opening_error(str(place), error) from None
         yield connection
 
 

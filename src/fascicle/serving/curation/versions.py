@@ -15,7 +15,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention, MentionKey
-from fascicle.serving.curation.decisions import Decided, Item, Step, active, decided, meant, verdict_of
+from fascicle.serving.curation.decisions import Decided, Item, Step, active, apply_steps, decided_ids, find_verdict
 from fascicle.serving.curation.store import GivenStep, Kept
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.serving import NamedToken, Project
@@ -23,7 +23,7 @@ from fascicle.settings.serving import NamedToken, Project
 REVIEWED: Final = ""  # name of the version that is reviewed
 
 
-def version_of(who: NamedToken, curators: Container[str]) -> str:
+def own_or_shared_version(who: NamedToken, curators: Container[str]) -> str:
     """Returns the version of a document that somebody works at: their own, or the one that is reviewed."""
     return who.name if who.name in curators else REVIEWED
 
@@ -70,7 +70,7 @@ class Versions:
     @cached_property
     def by_curator(self) -> dict[str, Decided]:
         """What each curator decided."""
-        return {name: decided(self.document, self.steps(name)) for name in self.curators}
+        return {name: apply_steps(self.document, self.steps(name)) for name in self.curators}
 
     @cached_property
     def done(self) -> dict[str, Decided]:
@@ -98,7 +98,7 @@ class Versions:
     @cached_property
     def reviewed(self) -> Decided:
         """What is decided about these mentions, by reviewers or, which no item names, because all agree."""
-        found = decided(self.united, self.steps(REVIEWED))
+        found = apply_steps(self.united, self.steps(REVIEWED))
         everyone = bool(self.done) and all(one.finished or one.skipped for one in self.by_curator.values())
         items = tuple(self._agreed(item) if everyone and not item.verdict else item for item in found.items)
         finished = found.finished or (everyone and all(item.verdict for item in items))
@@ -113,7 +113,7 @@ class Versions:
         """Returns a mention as accepted if all finished versions have it with the same concepts, or else as it is."""
         assert item.origin is not None
         first, *others = self.found[item.origin.key].values()
-        same = len(others) == len(self.done) - 1 and all(meant(one) == meant(first) for one in others)
+        same = len(others) == len(self.done) - 1 and all(decided_ids(one) == decided_ids(first) for one in others)
         return Item(item.origin, first, "accepted") if same else item
 
     @cached_property
@@ -126,7 +126,7 @@ class Versions:
         for origin in self.document.mentions:
             place = (origin.type, origin.spans)
             if now := gold.get(place):
-                items.append(Item(origin, now, verdict_of(origin, now)))
+                items.append(Item(origin, now, find_verdict(origin, now)))
             elif place in still or origin.key not in said or not self.reviewed.finished:
                 items.append(Item(origin))
             else:
@@ -186,7 +186,7 @@ def decided_by(kept: Kept, project: Project | None, version: str) -> tuple[Decid
         Nothing if the curator does not have the document.
     """
     if project is None:
-        return (decided(*kept),)
+        return (apply_steps(*kept),)
     versions = Versions(kept, project)
     if version == REVIEWED:
         return (versions.final,)

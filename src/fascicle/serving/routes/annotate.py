@@ -11,11 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.core.document import Document
-from fascicle.core.wording import counted, typo_hint
+from fascicle.core.wording import plural, typo_hint
 from fascicle.formats.catalogue import format_named
-from fascicle.serving.asked import MEDIA_TYPES, Candidates, Score, accepted, check_names, chunks_of, json_of, options_of
+from fascicle.serving.asked import (
+    MEDIA_TYPES,
+    Candidates,
+    Score,
+    check_names,
+    media_type,
+    read_chunks,
+    read_json,
+    read_options,
+)
 from fascicle.serving.endpoint import JSON, NDJSON, Endpoint, Query, write_file
-from fascicle.serving.guard import Pieces
+from fascicle.serving.guard import PieceResponse
 from fascicle.serving.messages import Options
 from fascicle.serving.pool import Pool
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError
@@ -37,9 +46,9 @@ _NAMES: Final = tuple(one.name for one in _QUERY)
 async def annotate(request: Request, service: Service) -> Response:
     """Annotates documents."""
     check_names(request, _NAMES)
-    form = accepted(request, (JSON, *MEDIA_TYPES))
+    form = media_type(request, (JSON, *MEDIA_TYPES))
     pool, options = _asked(request, service)
-    raw = (await json_of(request, service.settings, RawDocuments)).documents
+    raw = (await read_json(request, service.settings, RawDocuments)).documents
     if len(raw) > (most := service.settings.documents):
         raise ProblemError(413, f"{len(raw):,} documents were sent at once, and {most:,} are allowed; send fewer")
     given = [service.read(bytes(one), name=f"text-{at}") for at, one in enumerate(raw, start=1)]
@@ -56,7 +65,7 @@ def _asked(request: Request, service: Service) -> tuple[Pool, Options]:
     Raises:
         ProblemError: there is no such pipeline, or it has no step that finds such a type.
     """
-    pool, options = service.pool(request.query_params.get("pipeline", "")), options_of(request)
+    pool, options = service.pool(request.query_params.get("pipeline", "")), read_options(request)
     facts = pool.facts
     if facts is not None and facts.all_types and (unknown := sorted({*options.types} - {*facts.types})):
         raise ProblemError(
@@ -75,7 +84,7 @@ async def _in_format(service: Service, answers: list[RawAnswer], form: str) -> R
             {
                 "title": "Not all documents are done",
                 "status": 422,
-                "detail": f"{counted(len(wrong), 'document')} of {len(answers):,} not done, which {form} cannot say; "
+                "detail": f"{plural(len(wrong), 'document')} of {len(answers):,} not done, which {form} cannot say; "
                 f"take {JSON}, or leave them out",
                 "code": "prediction",
                 "type": "about:blank",
@@ -99,7 +108,7 @@ def _told(given: list[Document | RawAnswer], answers: list[RawAnswer]) -> dict[s
 async def stream(request: Request, service: Service) -> Response:
     """Annotates documents line by line, while they arrive."""
     check_names(request, _NAMES)
-    accepted(request, (NDJSON, JSON))
+    media_type(request, (NDJSON, JSON))
     pool, options = _asked(request, service)
     ahead = _Ahead(most=service.settings.queue)
 
@@ -129,7 +138,7 @@ async def stream(request: Request, service: Service) -> Response:
             reading.cancel()
             ahead.cancel()
 
-    return Pieces(answers(), media_type=NDJSON, idle=service.settings.idle)
+    return PieceResponse(answers(), media_type=NDJSON, idle=service.settings.idle)
 
 
 class _Ahead:
@@ -174,7 +183,7 @@ async def _lines(request: Request, service: Service) -> AsyncIterator[bytes]:
     """Yields the lines of the content; a line above the size limit for a request ends the reading."""
     parts: list[bytes] = []
     size = 0
-    async for chunk in chunks_of(request, service.settings, most=1 << 62, paced=False):
+    async for chunk in read_chunks(request, service.settings, most=1 << 62, paced=False):
         first, *others = chunk.split(b"\n")
         parts.append(first)
         size += len(first)

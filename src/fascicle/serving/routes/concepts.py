@@ -12,16 +12,16 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
-from fascicle.serving.asked import Candidates, check_names, content_of, value_of
+from fascicle.serving.asked import Candidates, check_names, query_value, read_content
 from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
-from fascicle.serving.pool import Pool, Said, Task
+from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.records import ConceptAnswer, ConceptsFound, Decisions
-from fascicle.serving.service import Service, failure_of
+from fascicle.serving.service import Service, task_failure
 
-Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
+_Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+_Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
 _PIPELINE: Final = Query(name="pipeline", type=str, means="name of the pipeline; by default the first one")
 _PAGE: Final = "https://bioregistry.io/"  # base of links to the page of a vocabulary; never requested by this program
 
@@ -44,11 +44,11 @@ async def concept(request: Request, service: Service) -> Response:
 async def concepts(request: Request, service: Service) -> Response:
     """Returns the concepts that a part of a name may mean."""
     check_names(request, ("q", "type", "most", "pipeline"))
-    query: str = value_of(request, "q", Part, "")
+    query: str = query_value(request, "q", _Part, "")
     if not query.strip():
         raise ProblemError(422, "the parameter q is missing; give a part of a name, such as q=diab")
-    kind: str = value_of(request, "type", str, "")
-    most: int = value_of(request, "most", Most, 10)
+    kind: str = query_value(request, "type", str, "")
+    most: int = query_value(request, "most", _Most, 10)
     pool = service.pool(request.query_params.get("pipeline", ""))
     found = await _asked(service, pool, Task(order=Search(query=query, kind=kind, most=most)))
     assert isinstance(found, Searched)
@@ -59,8 +59,8 @@ async def why(request: Request, service: Service) -> Response:
     """Returns the candidates of the links of a document, with their features and weights."""
     check_names(request, ("pipeline", "candidates"))
     pool = service.pool(request.query_params.get("pipeline", ""))
-    most: int = value_of(request, "candidates", Candidates, 5)
-    document = service.read(await content_of(request, service.settings), name="text-1")
+    most: int = query_value(request, "candidates", Candidates, 5)
+    document = service.read(await read_content(request, service.settings), name="text-1")
     if not isinstance(document, Document):
         assert document.problem is not None
         raise ProblemError(document.problem.status, document.problem.detail, code=document.problem.code)
@@ -70,13 +70,13 @@ async def why(request: Request, service: Service) -> Response:
     return Response(msgspec.json.encode({"decisions": found.decisions or ()}), media_type=JSON)
 
 
-async def _asked(service: Service, pool: Pool, task: Task) -> Said:
+async def _asked(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
     (found,) = await service.ask(pool, [task])
     if found is None:
         raise ProblemError(504, f"this was not done within {service.settings.seconds:g} s; ask again later")
     if isinstance(found, Looked | Searched) or (isinstance(found, Answer) and found.failure is None):
         return found
-    failure = failure_of(found)
+    failure = task_failure(found)
     raise ProblemError(422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction")
 
 
@@ -87,9 +87,9 @@ ROUTES: Final = (
         handle=concepts,
         means="concepts by a part of a name, as one types it",
         query=(
-            Query(name="q", type=Part, means="the beginning of a name, or of a word in it", needed=True),
+            Query(name="q", type=_Part, means="the beginning of a name, or of a word in it", needed=True),
             Query(name="type", type=str, means="of the concepts; by default any"),
-            Query(name="most", type=Most, means="concepts; by default 10"),
+            Query(name="most", type=_Most, means="concepts; by default 10"),
             _PIPELINE,
         ),
         answers=ConceptsFound,

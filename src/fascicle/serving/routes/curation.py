@@ -12,10 +12,18 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.serving.asked import check_names, json_of, plain_name, save, suffix_of, value_of, writable
-from fascicle.serving.curation.decisions import Decided, Step, decided, gold_document
-from fascicle.serving.curation.exchange import Imported, rules_table, take
-from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, page_of
+from fascicle.serving.asked import (
+    check_names,
+    find_writable,
+    format_suffix,
+    plain_name,
+    query_value,
+    read_json,
+    save_content,
+)
+from fascicle.serving.curation.decisions import Decided, Step, apply_steps, gold_document
+from fascicle.serving.curation.exchange import Imported, import_gold, rules_table
+from fascicle.serving.curation.listing import Asked, Most, Order, Show, Summaries, list_page
 from fascicle.serving.curation.store import (
     GivenStep,
     Kept,
@@ -23,26 +31,26 @@ from fascicle.serving.curation.store import (
     Store,
     UnknownDocumentError,
     Who,
-    whole,
+    shared_by_all,
 )
-from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, version_of
+from fascicle.serving.curation.versions import REVIEWED, Versions, decided_by, own_or_shared_version
 from fascicle.serving.endpoint import (
     ANY,
     Endpoint,
     Query,
-    done,
     file_answer,
     folder_for_files,
     json_answer,
-    needed,
     read_file,
+    required_parameter,
+    use_store,
     write_file,
 )
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 from fascicle.settings.serving import NamedToken, Project
 
-What = Literal["gold", "rules", "tasks"]
+_What = Literal["gold", "rules", "tasks"]
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +115,7 @@ async def about(request: Request, service: Service) -> Response:
     check_names(request, ())
     if service.curation is None:
         return json_answer(About(open=False))
-    count, who = await done(service, Store.count), request.state.who
+    count, who = await use_store(service, Store.count), request.state.who
     facts = About(
         open=True,
         documents=count,
@@ -122,13 +130,13 @@ async def about(request: Request, service: Service) -> Response:
 async def add(request: Request, service: Service) -> Response:
     """Adds documents."""
     check_names(request, ())
-    given = await json_of(request, service.settings, _RawDocuments)
+    given = await read_json(request, service.settings, _RawDocuments)
     _check_curator(request, given.who)
     project, who = service.settings.project, request.state.who
     if project is not None and not who.may("reviewer"):
         raise ProblemError(403, "reviewers add the documents of a project; open one that is assigned to you")
     documents = service.documents(given.documents)
-    kept = await done(service, lambda store: store.add(documents, given.who))
+    kept = await use_store(service, lambda store: store.add(documents, given.who))
     return json_answer({"documents": [_curated(one, who, project) for one in kept]})
 
 
@@ -137,48 +145,48 @@ async def documents(request: Request, service: Service) -> Response:
     check_names(request, [one.name for one in _LIST])
     who, project = request.state.who, service.settings.project
     asked = Asked(
-        order=value_of(request, "order", Order, "added"),
-        show=value_of(request, "show", Show, "all"),
-        mine=who.name or value_of(request, "who", str, ""),
-        words=value_of(request, "q", str, ""),
-        begin=value_of(request, "from", Number, 0),
-        most=value_of(request, "most", Most, 100),
+        order=query_value(request, "order", Order, "added"),
+        show=query_value(request, "show", Show, "all"),
+        mine=who.name or query_value(request, "who", str, ""),
+        words=query_value(request, "q", str, ""),
+        begin=query_value(request, "from", Number, 0),
+        most=query_value(request, "most", Most, 100),
     )
-    return json_answer(await done(service, lambda store: page_of(store, service.listed, asked, who, project)))
+    return json_answer(await use_store(service, lambda store: list_page(store, service.listed, asked, who, project)))
 
 
 async def document(request: Request, service: Service) -> Response:
     """Returns one document with its steps."""
     check_names(request, ("id", "version"))
-    name = needed(request, "id")
-    version: str | None = value_of(request, "version", str, None)
+    name = required_parameter(request, "id")
+    version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
-    return json_answer(await done(service, lambda store: _curated(store.document(name), who, project, version)))
+    return json_answer(await use_store(service, lambda store: _curated(store.document(name), who, project, version)))
 
 
 async def step(request: Request, service: Service) -> Response:
     """Saves a step."""
     check_names(request, ())
-    new = await json_of(request, service.settings, GivenStep)
+    new = await read_json(request, service.settings, GivenStep)
     _check_curator(request, new.who)
     who, project = request.state.who, service.settings.project
     if project is not None and new.version is None:
         new = msgspec.structs.replace(new, version=new.who)  # so that the file says that it is of a project
 
     def view(kept: Kept, new: GivenStep) -> Kept:
-        return whole(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
+        return shared_by_all(kept, new) if project is None else Versions(kept, project).changed_by(who, new)
 
-    return json_answer(Steps(steps=(await done(service, lambda store: store.save(new, view)),)))
+    return json_answer(Steps(steps=(await use_store(service, lambda store: store.save(new, view)),)))
 
 
 async def export(request: Request, service: Service) -> Response:
     """Returns the decisions as a file."""
     check_names(request, ("what", "format", "finished", "version"))
-    what: What = value_of(request, "what", What, "gold")
-    only: bool = value_of(request, "finished", bool, False)
-    version: str | None = value_of(request, "version", str, None)
+    what: _What = query_value(request, "what", _What, "gold")
+    only: bool = query_value(request, "finished", bool, False)
+    version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
-    kept = await done(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
+    kept = await use_store(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
     found = [one for one in kept if one is not None and (one.finished or not only)]
     counts = {
         "damages": len(service.curation.damages) if service.curation else 0,
@@ -188,22 +196,22 @@ async def export(request: Request, service: Service) -> Response:
     left = ", ".join(f"{name}={count}" for name, count in counts.items() if count)
     if what == "rules":
         return file_answer(rules_table(found).encode(), "curation.tsv", left)
-    form = writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
+    form = find_writable("label-studio" if what == "tasks" else request.query_params.get("format", "jsonl"))
     made = [gold_document(one, beside=what == "tasks") for one in found]
     content, losses = await write_file(service, [msgspec.Raw(codec.encode(one)) for one in made], form)
-    return file_answer(content, f"{what}{suffix_of(form)}", ", ".join(filter(None, (left, losses))))
+    return file_answer(content, f"{what}{format_suffix(form)}", ", ".join(filter(None, (left, losses))))
 
 
 async def take_file(request: Request, service: Service) -> Response:
     """Imports gold that was made elsewhere."""
     check_names(request, ("name", "who"))
-    name, who = needed(request, "name"), value_of(request, "who", Who, "")
+    name, who = required_parameter(request, "name"), query_value(request, "who", Who, "")
     if not who:
         raise ProblemError(422, "the parameter who is missing; name the curator")
     _check_curator(request, who)
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
-        await save(request, service.settings, path, most=service.settings.body)
+        await save_content(request, service.settings, path, most=service.settings.body)
         found = await read_file(service, path, "auto")
     if found.problems:
         raise ProblemError(422, found.problems[0], code="format")
@@ -215,9 +223,9 @@ async def take_file(request: Request, service: Service) -> Response:
             for one in given:
                 with suppress(UnknownDocumentError):
                     Versions(store.document(one.id), project).check_seen(request.state.who, REVIEWED)
-        return take(store, given, who, project)
+        return import_gold(store, given, who, project)
 
-    return json_answer(msgspec.structs.replace(await done(service, taken_by), notes=found.notes))
+    return json_answer(msgspec.structs.replace(await use_store(service, taken_by), notes=found.notes))
 
 
 def _check_curator(request: Request, given: str) -> None:
@@ -239,7 +247,7 @@ def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str 
     """
     if project is not None:
         versions = Versions(kept, project)
-        version = version_of(who, versions.curators) if version is None else version
+        version = own_or_shared_version(who, versions.curators) if version is None else version
         versions.check_seen(who, version)
         kept = versions.shown(version)
     return {"document": msgspec.Raw(codec.encode(kept.document)), "steps": kept.steps, "version": version}
@@ -248,9 +256,9 @@ def _curated(kept: Kept, who: NamedToken, project: Project | None, version: str 
 def _version(kept: Kept, who: NamedToken, project: Project | None, version: str | None) -> Decided | None:
     """Returns what is decided in a version of a document, see `_curated`; ``None`` if they may not see it."""
     if project is None:
-        return decided(*kept)
+        return apply_steps(*kept)
     versions = Versions(kept, project)
-    name = version_of(who, versions.curators) if version is None else version
+    name = own_or_shared_version(who, versions.curators) if version is None else version
     try:
         versions.check_seen(who, name)
     except ProblemError:
@@ -320,7 +328,7 @@ ROUTES: Final[Sequence[Endpoint]] = (
         handle=export,
         means="what was decided, as a file",
         query=(
-            Query(name="what", type=What, means="gold, rules for term packs, or tasks for Label Studio"),
+            Query(name="what", type=_What, means="gold, rules for term packs, or tasks for Label Studio"),
             Query(name="format", type=str, means="of gold; one of GET /v1/formats"),
             Query(name="finished", type=bool, means="true: only documents that are finished"),
             _VERSION,

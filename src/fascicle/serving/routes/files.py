@@ -11,7 +11,15 @@ from starlette.responses import FileResponse, Response
 
 from fascicle.core import codec
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.asked import check_names, json_of, plain_name, readable, save, suffix_of, writable
+from fascicle.serving.asked import (
+    check_names,
+    check_readable,
+    find_writable,
+    format_suffix,
+    plain_name,
+    read_json,
+    save_content,
+)
 from fascicle.serving.endpoint import ANY, JSON, Endpoint, Query, file_answer, folder_for_files, read_file, write_file
 from fascicle.serving.jobs import Job, JobList
 from fascicle.serving.problems import ProblemError
@@ -30,7 +38,7 @@ async def formats(request: Request, service: Service) -> Response:
             suffixes=form.suffixes,
             reads=bool(form.reads),
             writes=bool(form.writes),
-            suffix=suffix_of(form) if form.suffixes else "",
+            suffix=format_suffix(form) if form.suffixes else "",
         )
         for form in FORMATS.values()
     )
@@ -40,12 +48,12 @@ async def formats(request: Request, service: Service) -> Response:
 async def read(request: Request, service: Service) -> Response:
     """Returns the documents of a file."""
     check_names(request, ("name", "format"))
-    name, form = request.query_params.get("name", ""), readable(request.query_params.get("format", "auto"))
+    name, form = request.query_params.get("name", ""), check_readable(request.query_params.get("format", "auto"))
     if not name:
         raise ProblemError(422, "the name of the file is missing; its suffix tells the format: ?name=articles.pubtator")
     async with folder_for_files() as folder:
         path = folder / plain_name(name)
-        await save(request, service.settings, path, most=service.settings.body)
+        await save_content(request, service.settings, path, most=service.settings.body)
         found = await read_file(service, path, form)
     if found.problems and not found.documents:
         raise ProblemError(422, found.problems[0], code="format")
@@ -56,11 +64,11 @@ async def read(request: Request, service: Service) -> Response:
 async def write(request: Request, service: Service) -> Response:
     """Returns documents as a file."""
     check_names(request, ("format",))
-    form = writable(request.query_params.get("format", "jsonl"))
-    raw = (await json_of(request, service.settings, RawDocuments)).documents
+    form = find_writable(request.query_params.get("format", "jsonl"))
+    raw = (await read_json(request, service.settings, RawDocuments)).documents
     documents = [msgspec.Raw(codec.encode(one)) for one in service.documents(raw)]
     content, losses = await write_file(service, documents, form)
-    return file_answer(content, f"documents{suffix_of(form)}", losses)
+    return file_answer(content, f"documents{format_suffix(form)}", losses)
 
 
 _FORMAT: Final = Query(name="format", type=str, means="name of the format, one of GET /v1/formats")
@@ -108,12 +116,12 @@ async def submit(request: Request, service: Service) -> Response:
     new = service.jobs.open(
         pipeline=pipeline,
         file=f"input-{plain_name(params['name'])}",
-        reading=readable(params.get("input_format", "auto")),
-        format=writable(params.get("format", "jsonl")).name,
+        reading=check_readable(params.get("input_format", "auto")),
+        format=find_writable(params.get("format", "jsonl")).name,
         who=request.state.who.name,
     )
     try:
-        await save(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
+        await save_content(request, service.settings, service.jobs.path_of(new), most=service.settings.job)
         content = msgspec.json.encode(service.jobs.begin(new))
     except BaseException:
         with suppress(ProblemError):  # it was removed meanwhile

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.label_studio import PARTS
-from fascicle.serving.asked import check_names, json_of, value_of
+from fascicle.serving.asked import check_names, query_value, read_json
 from fascicle.serving.endpoint import JSON, Endpoint, Query, write_file
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
@@ -71,7 +71,7 @@ async def batch(request: Request, service: Service) -> Response:
 
 async def linking_only(request: Request, service: Service) -> Response:
     """Links each section as a whole: it is a mention of the given type."""
-    kind: str = value_of(request, "entity_class", _CLASS, "")
+    kind: str = query_value(request, "entity_class", _CLASS, "")
     if not kind:
         raise ProblemError(422, "the parameter entity_class is missing; give the type of all mentions: Disease")
     return await _answer(request, service, Options(find=False), entity_class=kind)
@@ -118,7 +118,7 @@ async def _done(
     pool = service.pool(request.query_params.get("pipeline", ""))
     if not options.find and not any(step.gives == ("links",) for step in (pool.facts.steps if pool.facts else ())):
         raise ProblemError(422, "no step of this pipeline only links; name another one: ?pipeline=NAME")
-    given = await json_of(request, service.settings, kind)
+    given = await read_json(request, service.settings, kind)
     texts = given if isinstance(given, list) else [given]
     if len(texts) > service.settings.documents:
         raise ProblemError(413, f"{len(texts):,} documents were sent, and {service.settings.documents:,} are allowed")

@@ -16,7 +16,7 @@ from fascicle.serving.asked import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
-from fascicle.serving.endpoint import Endpoint, Query, done, json_answer, needed
+from fascicle.serving.endpoint import Endpoint, Query, json_answer, required_parameter, use_store
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.service import Service
 from fascicle.settings.serving import NamedToken, Project
@@ -89,8 +89,8 @@ class Agreements(msgspec.Struct, frozen=True, kw_only=True):
 async def review(request: Request, service: Service) -> Response:
     """Returns the versions of a document."""
     check_names(request, ("id",))
-    name, project, who = needed(request, "id"), _project(service), request.state.who
-    versions = Versions(await done(service, lambda store: store.document(name)), project)
+    name, project, who = required_parameter(request, "id"), _project(service), request.state.who
+    versions = Versions(await use_store(service, lambda store: store.document(name)), project)
     versions.check_seen(who, REVIEWED)
     return json_answer(
         {
@@ -123,7 +123,7 @@ async def agreement(request: Request, service: Service) -> Response:
     """Returns how far curators agree."""
     check_names(request, ())
     project, who = _project(service), request.state.who
-    return json_answer(await done(service, lambda store: _agreed(store, project, who)))
+    return json_answer(await use_store(service, lambda store: _agreed(store, project, who)))
 
 
 def _agreed(store: Store, project: Project, who: NamedToken) -> Agreements:

@@ -18,7 +18,7 @@ _DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, TYPER)
 _INSIDE: Final = ("best", "model")  # in the run of a recogniser or a filter, and of a span typer
 
 
-def described_by(folder: Path) -> Path:
+def description_file(folder: Path) -> Path:
     """Returns the description file of a folder, which has the hashes of its files; ``model.json`` if there is none."""
     found = next((folder / name for name in _DESCRIPTIONS if (folder / name).is_file()), folder / MANIFEST)
     return folder / PACK if not found.is_file() and is_pack(folder) else found
@@ -36,7 +36,7 @@ def model_folder(folder: Path) -> Path:
         folder: folder of a model, a filter, a span typer, an ensemble, or a run; any other is returned unchanged.
     """
     inside = (folder / name for name in ("", *_INSIDE))
-    return next((place for place in inside if described_by(place).is_file()), folder)
+    return next((place for place in inside if description_file(place).is_file()), folder)
 
 
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")  # owner and model
@@ -48,7 +48,7 @@ def is_checkpoint(model: str | os.PathLike[str]) -> bool:
     if not place.is_dir():
         is_path = place.exists() or place.parent.exists()
         return not is_path and _HUB_NAME.fullmatch(os.fspath(model)) is not None
-    if described_by(model_folder(place)).is_file() or not (place / "config.json").is_file():
+    if description_file(model_folder(place)).is_file() or not (place / "config.json").is_file():
         return False
     try:
         said = json.loads((place / "config.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from fascicle.settings.base import Settings
 
 CARD = "README.md"
 _MOST: Final = 2**26  # most bytes of such a file
-M = TypeVar("M", bound=Settings)
+_M = TypeVar("_M", bound=Settings)
 
 
 class Wording(NamedTuple):
@@ -47,15 +47,15 @@ class _Named(_Outline):
     name: str
 
 
-def read_described(
+def read_description(
     path: Path,
-    kind: type[M],
+    kind: type[_M],
     wording: Wording,
     *,
     format: int,  # noqa: A002
     missing: str = "",
     look: Callable[[bytes], None] = lambda content: None,
-) -> M:
+) -> _M:
     """Reads a description file.
 
     Args:
@@ -104,13 +104,13 @@ def _bounded(path: Path) -> bytes:
     return content
 
 
-def write_described(path: Path, described: M) -> M:
+def write_description(path: Path, described: _M) -> _M:
     """Writes a description file; returns ``described``."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(described)) + b"\n")
     return described
 
 
-def write_hashed(path: Path, described: M, names: Iterable[str] | None = None) -> M:
+def write_hashed(path: Path, described: _M, names: Iterable[str] | None = None) -> _M:
     """Writes a description file with the hashes of other files of its folder; returns its content.
 
     Args:
@@ -121,7 +121,7 @@ def write_hashed(path: Path, described: M, names: Iterable[str] | None = None) -
     if names is None:
         names = (p.name for p in path.parent.iterdir() if p.name not in (path.name, CARD) and p.name[0] != ".")
     files = {name: file_sha256(path.parent / name) for name in sorted(names)}
-    return write_described(path, msgspec.structs.replace(described, files=files))
+    return write_description(path, msgspec.structs.replace(described, files=files))
 
 
 def file_sha256(path: Path) -> str:

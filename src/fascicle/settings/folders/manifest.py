@@ -12,14 +12,14 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
-from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
+from fascicle.settings.folders.described import Wording, file_sha256, read_description, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
-from fascicle.settings.heads import HEADS, AnyHead, decided
+from fascicle.settings.heads import HEADS, AnyHead, with_decoding
 from fascicle.settings.inputs import InputFacts, TokenizerFacts
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.settings.types import TypeDescriptions
 
-FORMAT = 1
+_FORMAT = 1
 MANIFEST = "model.json"
 TYPES_GRAPH = "types.onnx"
 _WORDING = Wording(
@@ -118,7 +118,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         files: sha256 of every other file of the folder.
     """
 
-    format: Annotated[int, Meta(ge=1)] = FORMAT
+    format: Annotated[int, Meta(ge=1)] = _FORMAT
     name: str
     fascicle: str
     runtime: Literal["torch", "onnx"]
@@ -140,7 +140,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         if self.decision.answer not in self.heads:
             raise ValueError(f"the answering head {self.decision.answer!r} is not one of {sorted(self.heads)}")
         try:
-            decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
+            with_decoding(self.heads[self.decision.answer], decoding=self.decision.decoding)
         except msgspec.ValidationError as error:
             raise ValueError(f"the decision does not fit its head: {error}") from None
         if self.types_graph and self.runtime != "onnx":
@@ -163,7 +163,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     @property
     def answering(self) -> AnyHead:
         """Settings of the head that answers, with the chosen decoding."""
-        return decided(self.heads[self.decision.answer], decoding=self.decision.decoding)
+        return with_decoding(self.heads[self.decision.answer], decoding=self.decision.decoding)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -175,7 +175,7 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise ModelError(f"{folder} holds no {MANIFEST}; {_advice(folder)}", file=str(folder))
-    return read_described(path, Manifest, _WORDING, format=FORMAT, look=_check_families)
+    return read_description(path, Manifest, _WORDING, format=_FORMAT, look=_check_families)
 
 
 def _check_families(content: bytes) -> None:

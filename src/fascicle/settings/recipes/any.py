@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.errors import Place, RecipeError, UsageError
-from fascicle.settings.base import Settings, place_of
+from fascicle.settings.base import Settings, locate_error
 from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes import strict
@@ -51,7 +51,7 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
 
     Args:
         path: path of a TOML file.
-        changes: settings that replace those of the file, each ``"KEY=VALUE"``; see ``changed``.
+        changes: settings that replace those of the file, each ``"KEY=VALUE"``; see ``parse_changes``.
 
     Raises:
         RecipeError: no such file, not TOML, an unknown key (the nearest valid one is named), a wrong type, a value that
@@ -59,9 +59,9 @@ def read_recipe(path: str | os.PathLike[str], *, changes: Sequence[str] = ()) ->
         UsageError: a change that has no key or no value.
     """
     path = Path(path)
-    given = changed(changes)
+    given = parse_changes(changes)
     origin = Place(path, shown=f"{path}, changed by {', '.join(changes)}" if changes else str(path))
-    recipe = parse_any(strict.merged(strict.read_toml(path), given), origin=origin)
+    recipe = parse_any(strict.merge_tables(strict.read_toml(path), given), origin=origin)
     keys = [change.partition("=")[0].strip() for change in changes]
 
     def file_of(key: str) -> Path:
@@ -81,14 +81,14 @@ def parse_any(values: Mapping[str, Any], *, origin: str) -> AnyRecipe:
     Raises:
         RecipeError: see ``read_recipe``.
     """
-    kind = kind_of(values)
+    kind = recipe_kind(values)
     if kind == "recogniser":
         return parse_recipe(values, origin=origin)
     parts = _parts(values.get("parts"), origin=origin) if kind == "distil" else {}
-    return strict.converted({**values, **parts}, KINDS[kind], origin=origin)
+    return strict.convert_values({**values, **parts}, KINDS[kind], origin=origin)
 
 
-def kind_of(values: Mapping[str, Any]) -> str:
+def recipe_kind(values: Mapping[str, Any]) -> str:
     """Returns the kind of a recipe by its tables: ``"recogniser"``, or another key of ``KINDS``."""
     if "members" in values:
         return "filter"
@@ -112,7 +112,7 @@ def resolve_paths(recipe: AnyRecipe, recipe_path: Path) -> AnyRecipe:
     return _resolved(recipe, lambda key: recipe_path)
 
 
-def changed(changes: Sequence[str]) -> dict[str, Any]:
+def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
     """Parses changes of settings into tables.
 
     Args:
@@ -129,7 +129,7 @@ def changed(changes: Sequence[str]) -> dict[str, Any]:
         value = _value(text, change)
         for name in reversed(key.split(".")):
             value = {name: value}
-        found = strict.merged(found, value)
+        found = strict.merge_tables(found, value)
     return found
 
 
@@ -148,7 +148,7 @@ def _value(text: str, change: str) -> Any:
 def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
     found: Any = recipe
     for key, given in recipe.places().items():
-        path = _shipped(given, key) or strict.resolved(given, file_of(key), key=key)
+        path = _shipped(given, key) or strict.resolve_path(given, file_of(key), key=key)
         try:
             found = _with_path(found, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
@@ -197,7 +197,7 @@ def parse_recipe(values: Mapping[str, Any], *, origin: str) -> Recipe:
         return msgspec.convert({**_with_heads(values, families), **parts}, Recipe)
     except msgspec.ValidationError as error:
         raise RecipeError(
-            strict.explained(error, values, Recipe, keys=keys), at=origin, key=place_of(error)[1]
+            strict.explain_wrong_value(error, values, Recipe, keys=keys), at=origin, key=locate_error(error)[1]
         ) from None
 
 
@@ -238,11 +238,11 @@ def _family(values: Mapping[str, Any], table: str, *, origin: str) -> str:
 
 def _keys(schema: type[Settings], families: Mapping[str, str]) -> Mapping[str, Any]:
     """Returns the allowed keys of a table with their types; settings of a head are beside the others."""
-    hints = strict.hints_of(schema)
+    hints = strict.field_types(schema)
     for table, kind in _WITH_HEAD.items():
         if kind is schema:
             own = {name: hint for name, hint in hints.items() if name != "head"}
-            return own | {"family": str} | dict(strict.hints_of(HEADS[families[table]]))
+            return own | {"family": str} | dict(strict.field_types(HEADS[families[table]]))
     return hints
 
 
@@ -252,7 +252,7 @@ def _with_heads(values: Mapping[str, Any], families: Mapping[str, str]) -> Mappi
     for table, kind in _WITH_HEAD.items():
         given = values.get(table)
         if isinstance(given, Mapping):
-            beside = set(strict.hints_of(kind)) - {"head"}
+            beside = set(strict.field_types(kind)) - {"head"}
             head = {key: value for key, value in given.items() if key not in beside}
             own = {key: value for key, value in given.items() if key in beside}
             found[table] = {**own, "head": {**head, "family": families[table]}}
@@ -270,7 +270,7 @@ def _parts(given: object, *, origin: str) -> dict[str, dict[str, PartSettings]]:
             raise RecipeError(
                 f"{place} = {table!r} is not a table; begin it with a line [{place}]", at=origin, key=place
             )
-        found[name] = strict.converted(table, PartSettings, origin=origin, place=place)
+        found[name] = strict.convert_values(table, PartSettings, origin=origin, place=place)
     return {"parts": found}
 
 

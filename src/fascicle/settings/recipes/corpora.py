@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share, refuse_twice
+from fascicle.settings.base import LARGEST, Name, Natural, Positive, Settings, Share, refuse_duplicates
 
-Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
+_Files = Name | Annotated[tuple[Name, ...], Meta(min_length=1)]
 
 
 class CorpusTypes(Settings, frozen=True, kw_only=True):
@@ -36,8 +36,8 @@ class CorpusTypes(Settings, frozen=True, kw_only=True):
             raise ValueError("keep and drop exclude each other: name the labels to keep, or those to leave out")
         if not (self.keep or self.drop or self.rename):
             raise ValueError("the table is empty: set keep, drop or rename, or remove it")
-        refuse_twice(self.keep, "keep")
-        refuse_twice(self.drop, "drop")
+        refuse_duplicates(self.keep, "keep")
+        refuse_duplicates(self.drop, "drop")
         lost = sorted(label for label in self.rename if not self.keeps(label))
         if lost:
             raise ValueError(f"rename names {lost[0]!r}, whose mentions are left out: remove one of the two")
@@ -127,7 +127,7 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
         weight: how often its sentences are drawn, beside what its size says; see ``power`` of ``[mixture]``.
     """
 
-    train: Files
+    train: _Files
     weak_labels: Name | UnsetType = UNSET  # not written if unset, see above
     soft: bool | UnsetType = UNSET  # the same
     dev: str = ""
@@ -141,8 +141,8 @@ class PartSettings(ReadingOfCorpus, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "soft", UNSET)
         if self.soft and not self.weak_labels:
             raise ValueError("soft = true is about the probabilities of a teacher: name their file as weak_labels")
-        refuse_twice(self.trains, "train")
-        refuse_twice(self.annotates, "annotates")
+        refuse_duplicates(self.trains, "train")
+        refuse_duplicates(self.annotates, "annotates")
 
     @property
     def trains(self) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ class TextSettings(Settings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuses duplicate files, and a fact without a value."""
-        refuse_twice(self.files, "files")
+        refuse_duplicates(self.files, "files")
         bare = [name for name, values in self.keep.items() if not values]
         if bare:
             raise ValueError(f"keep.{bare[0]} allows no value: give one, or leave it out")

@@ -11,10 +11,10 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError
 from fascicle.settings.base import Natural, Settings, check_model_name
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision
-from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.described import Wording, read_description, write_description
 
 ENSEMBLE: Final = "ensemble.json"
-FORMAT: Final = 1
+_FORMAT: Final = 1
 _WORDING: Final = Wording(
     broken="describes no ensemble", repair="copy or make the folder again", renew="make the ensemble again"
 )
@@ -44,7 +44,7 @@ class EnsembleManifest(Settings, frozen=True, kw_only=True):
         document: what a whole document says of that answer, at last; unset, nothing.
     """
 
-    format: Annotated[int, Meta(ge=1)] = FORMAT
+    format: Annotated[int, Meta(ge=1)] = _FORMAT
     name: str
     fascicle: str
     types: tuple[str, ...]
@@ -77,7 +77,7 @@ def read_ensemble(folder: Path) -> EnsembleManifest:
         ModelError: damaged, or of another format version.
     """
     path = folder / ENSEMBLE
-    manifest = read_described(path, EnsembleManifest, _WORDING, format=FORMAT)
+    manifest = read_description(path, EnsembleManifest, _WORDING, format=_FORMAT)
     folders = len(manifest.members) + (manifest.rule == "meta")
     if len(manifest.described) != folders:
         raise ModelError(
@@ -88,4 +88,4 @@ def read_ensemble(folder: Path) -> EnsembleManifest:
 
 def write_ensemble(folder: Path, manifest: EnsembleManifest) -> None:
     """Writes ``ensemble.json``."""
-    write_described(folder / ENSEMBLE, manifest)
+    write_description(folder / ENSEMBLE, manifest)

@@ -13,20 +13,20 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.settings.base import LARGEST, FileName, Name, Natural, Positive, RecipeBase, Settings, Share
-from fascicle.settings.folders.described import Wording, read_described, write_hashed
+from fascicle.settings.folders.described import Wording, read_description, write_hashed
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
 FILTER: Final = "filter.json"
-FORMAT: Final = 1
+_FORMAT: Final = 1
 _WORDING: Final = Wording(
     broken="describes no filter", repair="copy or export the folder again", renew="train or export it again"
 )
 
-Marker = Annotated[str, Meta(pattern=r"^\S+\Z")]
-Part = Annotated[float, Meta(gt=0.0, lt=1.0)]
-Weight = Annotated[float, Meta(gt=0.0, le=1e3)]
+_Marker = Annotated[str, Meta(pattern=r"^\S+\Z")]
+_Part = Annotated[float, Meta(gt=0.0, lt=1.0)]
+_Weight = Annotated[float, Meta(gt=0.0, le=1e3)]
 
 
 class MembersSettings(Settings, frozen=True, kw_only=True):
@@ -70,8 +70,8 @@ class FilterModelSettings(Settings, frozen=True, kw_only=True):
     revision: str = ""
     pool: Literal["cls", "mean"] = "cls"
     dropout: Annotated[float, Meta(ge=0.0, lt=1.0)] = 0.0
-    start_marker: Marker = "<e>"
-    end_marker: Marker = "</e>"
+    start_marker: _Marker = "<e>"
+    end_marker: _Marker = "</e>"
 
     def __post_init__(self) -> None:
         """Refuses two equal markers."""
@@ -111,10 +111,10 @@ class FilterSettings(Settings, frozen=True, kw_only=True):
     """
 
     positives: Natural = 0
-    correct_weight: Weight = 1.0
-    incorrect_weight: Weight = 1.0
-    held_out: Part = 0.15
-    threshold_part: Part = 0.2
+    correct_weight: _Weight = 1.0
+    incorrect_weight: _Weight = 1.0
+    held_out: _Part = 0.15
+    threshold_part: _Part = 0.2
     select: Literal["f1", "accuracy", "kept-f1"] = "f1"
     threshold: Literal["f1", "precision", "recall", "half"] = "f1"
     floor: Share = 0.0
@@ -196,7 +196,7 @@ class FilterManifest(Settings, frozen=True, kw_only=True):
         files: sha256 of every other file of the folder.
     """
 
-    format: Annotated[int, Meta(ge=1)] = FORMAT
+    format: Annotated[int, Meta(ge=1)] = _FORMAT
     name: str
     fascicle: str
     runtime: Literal["torch", "onnx"]
@@ -216,7 +216,7 @@ def read_filter_manifest(folder: Path) -> FilterManifest:
         ModelError: missing, damaged, or of another format version.
     """
     missing = f"{folder} holds no {FILTER}, so it is no filter; give the run folder of a filter, or its export"
-    return read_described(folder / FILTER, FilterManifest, _WORDING, format=FORMAT, missing=missing)
+    return read_description(folder / FILTER, FilterManifest, _WORDING, format=_FORMAT, missing=missing)
 
 
 def write_filter_manifest(

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import inspect as kinds
 
-from fascicle.settings.base import meanings_of
+from fascicle.settings.base import attribute_descriptions
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes import recogniser
@@ -20,7 +20,7 @@ from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes, Mixtu
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
-from fascicle.settings.recipes.strict import hints_of, table_of
+from fascicle.settings.recipes.strict import field_types, table_class
 from fascicle.settings.recipes.typer import TyperRecipe
 
 Struct = type[msgspec.Struct]
@@ -48,8 +48,8 @@ def _own(recipe: Struct, *known: Mapping[str, Struct]) -> Mapping[str, Struct]:
     others = tuple(kind for of_one in known for kind in of_one.values())
 
     def walk(outer: str, kind: Struct) -> Iterator[tuple[str, Struct]]:
-        for name, hint in hints_of(kind).items():
-            table = table_of(hint)
+        for name, hint in field_types(kind).items():
+            table = table_class(hint)
             if table and not issubclass(table, others):
                 yield f"{outer}{name}", table
                 yield from walk(f"{outer}{name}.", table)
@@ -105,7 +105,7 @@ def tables() -> Iterator[Table]:
     """Yields the tables of all recipes, those of the families of heads after those of a recogniser."""
     yield from _tables("recogniser", RECOGNISER)
     for family, kind in HEADS.items():
-        yield Table(recipe="recogniser", name="model", family=family, about=about(kind), keys=tuple(keys_of(kind)))
+        yield Table(recipe="recogniser", name="model", family=family, about=summary(kind), keys=tuple(list_keys(kind)))
     yield from _tables("filter", FILTER)
     yield from _tables("span typer", TYPER)
     yield from _tables("pretraining", PRETRAINING)
@@ -114,25 +114,25 @@ def tables() -> Iterator[Table]:
 
 def _tables(recipe: str, listed: Mapping[str, Struct]) -> Iterator[Table]:
     for name, kind in listed.items():
-        yield Table(recipe=recipe, name=name, about=about(kind) if name else "", keys=tuple(keys_of(kind)))
+        yield Table(recipe=recipe, name=name, about=summary(kind) if name else "", keys=tuple(list_keys(kind)))
 
 
-def about(kind: Struct) -> str:
+def summary(kind: Struct) -> str:
     """Returns the part of a docstring before its attributes."""
     return inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes:")[0].strip()
 
 
-def keys_of(kind: Struct) -> Iterator[Key]:
+def list_keys(kind: Struct) -> Iterator[Key]:
     """Yields the keys of a structure, without nested tables: its own, then those that it shares with others."""
-    meanings = meanings_of(kind)
+    meanings = attribute_descriptions(kind)
     owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
     for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
         if field.name in _TABLES and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
             continue
         yield Key(
             name=field.name,
-            value=value_of(field.type),
-            default=default_of(field),
+            value=_value_of(field.type),
+            default=_default_of(field),
             meaning=meanings.get(field.name, ""),
         )
 
@@ -145,7 +145,7 @@ def _bare(kind: kinds.Type) -> kinds.Type:
     return kind
 
 
-def value_of(kind: kinds.Type) -> str:
+def _value_of(kind: kinds.Type) -> str:
     """Describes the allowed values in words."""
     kind = _bare(kind)
     match kind:
@@ -160,10 +160,10 @@ def value_of(kind: kinds.Type) -> str:
         case kinds.StrType():
             return "text"
         case kinds.VarTupleType() | kinds.ListType():
-            return f"list of {value_of(kind.item_type)}"
+            return f"list of {_value_of(kind.item_type)}"
         case kinds.DictType():
             held = _bare(kind.value_type)
-            return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {value_of(held)}"
+            return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {_value_of(held)}"
         case kinds.StructType() | kinds.UnionType():
             return "table"
     raise TypeError(f"no words for {kind}: add them to value_of")
@@ -175,7 +175,7 @@ def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
     return f" {' '.join(told)}" if told else ""
 
 
-def default_of(field: kinds.Field) -> str:
+def _default_of(field: kinds.Field) -> str:
     """Returns the default of a key, as it would be written in a recipe."""
     if field.required:
         return "required"

@@ -16,19 +16,19 @@ from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import Settings, place_of
+from fascicle.settings.base import Settings, locate_error
 from fascicle.settings.heads import HeadSettings
 
-Keys = Callable[[type[Settings]], Mapping[str, Any]]  # allowed keys of a table, with their types
+_Keys = Callable[[type[Settings]], Mapping[str, Any]]  # allowed keys of a table, with their types
 _PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")  # part of a key: a name, or an index of a list
-S = TypeVar("S", bound=Settings)
+_S = TypeVar("_S", bound=Settings)
 _ENCODING: Final = "utf-8-sig"  # UTF-8; the byte order mark of Windows editors is skipped
 _LARGEST: Final = 16 * 2**20  # most bytes of a file; no file written by hand has so many
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 
 
 @cache
-def hints_of(schema: type[msgspec.Struct]) -> Mapping[str, Any]:
+def field_types(schema: type[msgspec.Struct]) -> Mapping[str, Any]:
     """Returns the fields of a table with their types; cached, since evaluating annotations takes a millisecond."""
     return MappingProxyType(get_type_hints(schema))
 
@@ -42,18 +42,18 @@ def read_toml(path: Path, *, what: str = "recipe") -> dict[str, Any]:
     return toml_values(path, missing=f"there is no {what} at {path}")
 
 
-def merged(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
+def merge_tables(base: Mapping[str, Any], *overlays: Mapping[str, Any]) -> dict[str, Any]:
     """Merges tables, key by key at every level; values that are no tables are replaced."""
     result = dict(base)
     for overlay in overlays:
         for key, value in overlay.items():
             old = result.get(key)
             both = isinstance(old, Mapping) and isinstance(value, Mapping)
-            result[key] = merged(old, value) if both else value  # type: ignore[arg-type]
+            result[key] = merge_tables(old, value) if both else value  # type: ignore[arg-type]
     return result
 
 
-def resolved(given: str, recipe_path: Path, *, key: str) -> str:
+def resolve_path(given: str, recipe_path: Path, *, key: str) -> str:
     """Makes one path of a recipe absolute.
 
     Args:
@@ -75,7 +75,7 @@ def resolved(given: str, recipe_path: Path, *, key: str) -> str:
     return str((recipe_path.parent / expanded).resolve())
 
 
-def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place: str = "") -> S:
+def convert_values(values: Mapping[str, Any], schema: type[_S], *, origin: str, place: str = "") -> _S:
     """Converts plain values to settings.
 
     Args:
@@ -88,17 +88,17 @@ def converted(values: Mapping[str, Any], schema: type[S], *, origin: str, place:
         RecipeError: an unknown key (the nearest valid one is named), a wrong type, a value that is not allowed.
     """
     refuse_unknown(values, schema, origin=origin, place=place)
-    for key, hint in hints_of(schema).items():
-        table = table_of(get_args(hint)[1]) if get_origin(hint) is dict else None
+    for key, hint in field_types(schema).items():
+        table = table_class(get_args(hint)[1]) if get_origin(hint) is dict else None
         named = values.get(key)
         if table is not None and isinstance(named, Mapping):
             for name, one in named.items():
                 if isinstance(one, Mapping):
-                    converted(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
+                    convert_values(one, table, origin=origin, place=f"{place}.{key}.{name}".lstrip("."))
     try:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
-        what, key = explained(error, values, schema), place_of(error)[1]
+        what, key = explain_wrong_value(error, values, schema), locate_error(error)[1]
         if place:
             what, key = f"{place}{'.' if key else ': '}{what}", f"{place}.{key}".rstrip(".")
         raise RecipeError(what, at=origin, key=key) from None
@@ -109,7 +109,7 @@ def refuse_unknown(
     schema: type[Settings],
     *,
     origin: str,
-    keys: Keys = hints_of,
+    keys: _Keys = field_types,
     advise: Callable[[str, str], str] = lambda key, table: "",
     place: str = "",
 ) -> None:
@@ -128,7 +128,7 @@ def refuse_unknown(
     """
     outer = f"{place}." if place else ""
     tables: dict[str, type[Settings]] = {outer: schema}
-    tables |= {f"{outer}{name}.": table for name, hint in hints_of(schema).items() if (table := table_of(hint))}
+    tables |= {f"{outer}{name}.": table for name, hint in field_types(schema).items() if (table := table_class(hint))}
 
     def nearest(key: str, allowed: Mapping[str, Any], prefix: str) -> str:
         """Returns the most similar valid key: of any table if the name is the same, else of its own table."""
@@ -145,7 +145,7 @@ def refuse_unknown(
             if key not in allowed:
                 advice = advise(key, prefix.rstrip(".")) or nearest(key, allowed, prefix)
                 raise RecipeError(f"unknown key {place}; {advice}", at=origin, key=place, code="unknown-key")
-            table = table_of(allowed[key])
+            table = table_class(allowed[key])
             if table and isinstance(value, list):
                 advice = f"write one table, [{place}]"
                 advice += f"; {more}" if (more := advise("", place)) else ""
@@ -156,8 +156,8 @@ def refuse_unknown(
     walk(values, schema, outer)
 
 
-def explained(
-    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: Keys = hints_of
+def explain_wrong_value(
+    error: msgspec.ValidationError, values: Mapping[str, Any], schema: type[Settings], *, keys: _Keys = field_types
 ) -> str:
     """Returns a message about a wrong value: which one, and what is allowed.
 
@@ -167,14 +167,14 @@ def explained(
         schema: class of the settings.
         keys: function from a table to its keys.
     """
-    what, key = place_of(error)
+    what, key = locate_error(error)
     key = re.sub(r"^(\w+)\.head\b", r"\1", key)  # settings of a head are written in its table
     given: Any = values
     hint: Any = schema
     for name, number in _PART.findall(key):
         inside = isinstance(given, Sequence if number else Mapping)
         given = given[int(number) if number else name] if inside and (number or name in given) else None
-        table = None if number else table_of(hint)
+        table = None if number else table_class(hint)
         hint = keys(table).get(name) if table else None
     allowed = [repr(a) for a in get_args(hint) if isinstance(a, str)]
     if allowed and what.startswith("Invalid enum value"):
@@ -185,7 +185,7 @@ def explained(
     return f"{key} = {given!r} is not allowed: {what}"
 
 
-def table_of(hint: object) -> type[Settings] | None:
+def table_class(hint: object) -> type[Settings] | None:
     """Returns the class of a table, also of an optional one; ``None`` for a list of tables, and for tables by name."""
     if get_origin(hint) in (tuple, dict):
         return None

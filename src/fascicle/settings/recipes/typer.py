@@ -10,13 +10,13 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
-from fascicle.settings.folders.described import Wording, file_sha256, read_described, write_hashed
+from fascicle.settings.folders.described import Wording, file_sha256, read_description, write_hashed
 from fascicle.settings.recipes.corpora import CorpusSettings
 
 TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
 WORDS: Final = "words.json"
-FORMAT: Final = 1
+_FORMAT: Final = 1
 _WORDING: Final = Wording(
     broken="is not the file of a span typer", repair="copy the folder again", renew="train it again"
 )
@@ -110,7 +110,7 @@ class TyperManifest(Settings, frozen=True, kw_only=True):
         files: sha256 of every other file of the folder.
     """
 
-    format: int = FORMAT
+    format: int = _FORMAT
     name: str
     fascicle: str
     types: tuple[str, ...]
@@ -130,7 +130,7 @@ def read_typer_manifest(folder: Path) -> TyperManifest:
     """
     path = folder / TYPER
     missing = f"{folder} holds no span typer ({TYPER}); give the model folder of one"
-    manifest = read_described(path, TyperManifest, _WORDING, format=FORMAT, missing=missing)
+    manifest = read_description(path, TyperManifest, _WORDING, format=_FORMAT, missing=missing)
     if set(manifest.files) != {WEIGHTS, WORDS}:
         raise ModelError(f"{path} does not list {WEIGHTS} and {WORDS}; copy the folder again", file=str(path))
     for name, expected in manifest.files.items():

@@ -9,12 +9,12 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from fascicle.core.document import Abbreviation, Document, Patch, document_of
+from fascicle.core.document import Abbreviation, Document, Patch, to_document
 from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.forms import (
     LONGEST_SHORT,
     can_be_short,
-    foldable,
+    fold_letters,
     is_allowed,
     long_form,
     most_words,
@@ -109,7 +109,7 @@ def find_abbreviations(text: Document | str) -> tuple[Abbreviation, ...]:
     Raises:
         InputError: neither a text nor a document.
     """
-    return _defined(document_of(text, 1))
+    return _defined(to_document(text, 1))
 
 
 def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abbreviation, ...]:
@@ -156,7 +156,7 @@ class _Part:
     @cached_property
     def folded(self) -> str:
         """Text of the part in which interchangeable letters are equal."""
-        return foldable(self.text)
+        return fold_letters(self.text)
 
     def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
         """Yields the ranges of short and long forms; inner brackets come before outer ones."""

@@ -50,7 +50,7 @@ _NUMERAL: Final = re.compile(r"[IVX]{2,}|[ivx]{2,}")
 _LETTER_AND_NUMBER: Final = re.compile(r"[^\W\d_]\d{0,2}")
 
 
-def foldable(text: str) -> str:
+def fold_letters(text: str) -> str:
     """Returns a text in which interchangeable letters are equal; it has the same length as the text.
 
     Args:
@@ -103,7 +103,7 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     the initial of a number word for its digit, and no subscript at the end.
 
     Args:
-        short: as `foldable` gives it.
+        short: as `fold_letters` gives it.
         words: the same, of the words in question; the long form is a tail of them.
         initials: whether each letter must begin a word.
 
@@ -252,7 +252,7 @@ def is_allowed(long: str, short: str) -> bool:
     words = long.split()
     return (
         len(long) > len(short)
-        and not _has_word(foldable(long), foldable(short))
+        and not _has_word(fold_letters(long), fold_letters(short))
         and words[0].lower() not in _NEVER_FIRST
         and all(long.count(opening) == long.count(closing) for opening, closing in ("()", "[]", "{}"))
     )

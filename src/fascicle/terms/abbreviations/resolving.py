@@ -15,17 +15,17 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Patch, canonical
+from fascicle.core.document import Document, Event, Patch, in_order
 from fascicle.core.mention import Mention, Span
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
 from fascicle.terms.abbreviations.finder import abbreviations_of
-from fascicle.text.characters import occurrences
+from fascicle.text.characters import find_occurrences
 
-STEP: Final = "abbreviations"
-Types = frozenset[str]
+_STEP: Final = "abbreviations"
+_Types = frozenset[str]
 
 
-def resolved(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
+def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
     """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
     Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
@@ -62,10 +62,10 @@ def _each(document: Document, patch: Patch, rules: AbbreviationRules, apart: Seq
     groups: dict[str, list[Mention]] = defaultdict(list)
     for mention in patch.add:
         groups[mention.type if mention.type in apart else ""].append(mention)
-    done = [resolved(known, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)]
+    done = [apply_rules(known, Patch(add=tuple(groups[kind])), rules) for kind in sorted(groups)]
     if not (events := tuple(event for one in done for event in one.events)):
         return patch
-    add = canonical([mention for one in done for mention in one.add])
+    add = in_order([mention for one in done for mention in one.add])
     return msgspec.structs.replace(patch, add=add, events=(*patch.events, *events))
 
 
@@ -112,7 +112,7 @@ class _Layer:
             for one in self.at.get(span, ())
         )
 
-    def types(self, span: Span) -> Types:
+    def types(self, span: Span) -> _Types:
         return frozenset(mention.type for mention in self.at.get(span, ()))
 
     def set_types(self, span: Span, like: Sequence[Mention], why: str) -> None:
@@ -130,10 +130,10 @@ class _Layer:
         self._tell("dropped", span, f"dropped: {kinds}, {why}")
 
     def _tell(self, what: str, span: Span, message: str) -> None:
-        self.events.append(Event(step=STEP, kind="note", code=f"abbreviation-{what}", message=message, span=span))
+        self.events.append(Event(step=_STEP, kind="note", code=f"abbreviation-{what}", message=message, span=span))
 
     def mentions(self) -> tuple[Mention, ...]:
-        return canonical([*self._rest, *(mention for group in self.at.values() for mention in group)])
+        return in_order([*self._rest, *(mention for group in self.at.values() for mention in group)])
 
 
 class _Long:
@@ -156,7 +156,7 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
     definitions: dict[str, list[_Long]] = defaultdict(list)
     for short, long in sorted(pairs):
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
-    places = occurrences(layer.text, definitions)
+    places = find_occurrences(layer.text, definitions)
     for form in sorted(places, key=lambda one: (-len(one), one)):
         known = sorted(definitions[form], key=lambda one: one.begins)
         begins = [one.begins for one in known]
@@ -176,7 +176,7 @@ def _unify(layer: _Layer) -> None:
     for span in layer.at:
         groups[layer.text[slice(*span)]].append(span)
     for spans in groups.values():
-        votes: dict[Types, float] = defaultdict(float)
+        votes: dict[_Types, float] = defaultdict(float)
         for span in spans:
             votes[layer.types(span)] += sum(1.0 if one.score is None else one.score for one in layer.at[span])
         if len(votes) == 1:
@@ -221,7 +221,7 @@ class FittedRules:
         return max(merit for _, merit in self.tried)
 
 
-def candidates() -> Iterator[AbbreviationRules]:
+def all_rule_sets() -> Iterator[AbbreviationRules]:
     """Yields all sets of rules, those with fewer changes first."""
     spreads: tuple[Spread, ...] = get_args(Spread)
     every = (
@@ -246,12 +246,12 @@ def fit_rules(
         found: document id -> the mentions of the model, for each document.
         merit: what such mentions are worth, e.g. their F1.
         chosen_on: sha256 of the documents.
-        apart: see `resolved`.
+        apart: see `apply_rules`.
     """
     known = [msgspec.structs.replace(one, abbreviations=abbreviations_of(one)) for one in documents]
     tried = tuple(
-        (rules, merit({one.id: resolved(one, Patch(add=found[one.id]), rules, apart=apart).add for one in known}))
-        for rules in candidates()
+        (rules, merit({one.id: apply_rules(one, Patch(add=found[one.id]), rules, apart=apart).add for one in known}))
+        for rules in all_rule_sets()
     )
     best, _ = max(tried, key=lambda pair: pair[1])  # the first of several
     rules = AbbreviationDecision(spread=best.spread, drop=best.drop, one_type=best.one_type, chosen_on=chosen_on)

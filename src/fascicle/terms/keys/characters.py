@@ -30,7 +30,7 @@ _POINTS: Final = range(
 
 
 @lru_cache(maxsize=1 << 14)
-def folded(letter: str) -> str:
+def fold_character(letter: str) -> str:
     """Returns the folded form of a character, alone or with its marks: none, one or several characters.
 
     Small and capital letters count as the same, a Greek letter as its name, any dash as ``-``, any apostrophe or prime
@@ -52,12 +52,12 @@ def folded(letter: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def extends(character: str) -> bool:
+def extends_previous(character: str) -> bool:
     """True if a character belongs to the one before it: a combining mark, or a character that is ignored."""
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0 or not _parts(character)
 
 
-def group(character: str) -> int:
+def character_class(character: str) -> int:
     """Returns the class of a folded character: letter, digit, sign or blank."""
     if character.isalpha():
         return LETTER
@@ -141,9 +141,9 @@ def fold(text: str) -> Folded:
     at = 0
     while at < len(text):
         end = at + 1
-        while end < len(text) and not text[end].isascii() and extends(text[end]):
+        while end < len(text) and not text[end].isascii() and extends_previous(text[end]):
             end += 1
-        part = folded(text[at:end])
+        part = fold_character(text[at:end])
         parts.append(part)
         starts += [at] * len(part)
         ends += [end] * len(part)
@@ -167,7 +167,7 @@ class CasePolicy(IntEnum):
     symbol = 3
 
 
-def fits(found: str, surface: str, policy: int) -> bool:
+def case_fits(found: str, surface: str, policy: int) -> bool:
     """True if the surface in a text has the case of a name.
 
     Signs and blanks do not count, and either may be the other with the ``s`` of a plural: ``CATs`` fits ``CAT``, and
@@ -183,7 +183,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
     """
     if found == surface:
         return True
-    one, other = cased(found), cased(surface)
+    one, other = cased_letters(found), cased_letters(surface)
     parted = len(found.split()) > len(surface.split())
     if policy == CasePolicy.symbol:
         return one == other and not parted
@@ -192,7 +192,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
         if len(other) > _SYMBOL or (other != other.upper() and not numbered):
             return True
         if surface.isalpha():
-            return not inflected(found, surface)
+            return not is_inflected(found, surface)
         if not parted or len(other) <= _SHORT:
             return not parted
     if policy == CasePolicy.initial:
@@ -200,7 +200,7 @@ def fits(found: str, surface: str, policy: int) -> bool:
     return one == other or one == other + "s" or one + "s" == other
 
 
-def inflected(found: str, surface: str) -> bool:
+def is_inflected(found: str, surface: str) -> bool:
     """True if a surface with the key of a name is another form of it; only a symbol allows no such forms.
 
     ``serum`` is not ``SERA``, ``man`` not ``MEN``, ``CARS`` not ``CAR``; ``CARs`` and ``cars`` are.
@@ -211,8 +211,8 @@ def inflected(found: str, surface: str) -> bool:
     """
     if not is_symbol(surface):
         return False
-    one = cased(found)
-    return cased(surface) not in (one.upper(), one.removesuffix("s").upper())
+    one = cased_letters(found)
+    return cased_letters(surface) not in (one.upper(), one.removesuffix("s").upper())
 
 
 def is_symbol(surface: str) -> bool:
@@ -220,7 +220,7 @@ def is_symbol(surface: str) -> bool:
     return surface.isalpha() and surface.isupper() and len(surface) <= _SYMBOL
 
 
-def cased(text: str) -> str:
+def cased_letters(text: str) -> str:
     """Returns the folded letters and digits of a text in their case."""
     if text.isascii():
         return "".join(filter(str.isalnum, text))

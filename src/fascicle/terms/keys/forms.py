@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.arrays import Ints, Ints32, different
-from fascicle.terms.keys.characters import BLANK, SIGN, extends, fold, folded, group
-from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, pieces_of, single_numeral
+from fascicle.core.arrays import Ints, Ints32, unique_values
+from fascicle.terms.keys.characters import BLANK, SIGN, character_class, extends_previous, fold, fold_character
+from fascicle.terms.keys.tokens import NUMBERED, OWNER, SEPARATORS, single_numeral, split_run
 
 BARRIER: Final = 0x110000  # separates texts that are read together; no text can hold it
 _GROUP_BITS: Final = 3
@@ -33,7 +33,7 @@ class Codes(NamedTuple):
     ends: Ints | None
 
 
-def points_of(texts: Sequence[str]) -> Ints32:
+def code_points(texts: Sequence[str]) -> Ints32:
     """Returns the code points of texts with a barrier between each two."""
     if not texts:
         return np.zeros(0, dtype=np.int32)
@@ -45,7 +45,7 @@ def points_of(texts: Sequence[str]) -> Ints32:
     return points
 
 
-def text_of(points: Ints32) -> str:
+def _text_of(points: Ints32) -> str:
     """Returns code points as a text."""
     return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
@@ -81,10 +81,10 @@ class Folder:
         return self._expand(codes, special, rows)
 
     def _meet(self, points: Ints32) -> None:
-        for point in different(points).tolist():
+        for point in unique_values(points).tolist():
             character = chr(point)
-            found = folded(character)
-            if extends(character) and (found or not _vanishes(character)):
+            found = fold_character(character)
+            if extends_previous(character) and (found or not _vanishes(character)):
                 self._table[point] = -_SLOW
             elif len(found) == 1:
                 self._table[point] = _code(found)
@@ -124,7 +124,7 @@ def _slowly(points: Ints32) -> Codes:
             codes.append(_coded(BARRIER, SIGN))
             starts.append(before)
             ends.append(before + 1)
-        part = fold(text_of(points[before + 1 : end]))
+        part = fold(_text_of(points[before + 1 : end]))
         codes += map(_code, part.text)
         starts += (before + 1 + at for at in part.starts)
         ends += (before + 1 + at for at in part.ends)
@@ -132,7 +132,7 @@ def _slowly(points: Ints32) -> Codes:
 
 
 def _code(character: str) -> int:
-    return _coded(ord(character), BLANK if character in SEPARATORS else group(character))
+    return _coded(ord(character), BLANK if character in SEPARATORS else character_class(character))
 
 
 def _coded(point: int, kind: int) -> int:
@@ -141,7 +141,7 @@ def _coded(point: int, kind: int) -> int:
 
 def _vanishes(character: str) -> bool:
     """True if a combining mark is ignored in every context."""
-    return folded("中" + character) == folded("中") and folded(character) == ""
+    return fold_character("中" + character) == fold_character("中") and fold_character(character) == ""
 
 
 def _points(text: str) -> Ints32:
@@ -157,7 +157,7 @@ def token_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-class Column:
+class _Column:
     """Array that grows at its end; values are collected in a list until the array is requested."""
 
     def __init__(self, dtype: Any) -> None:
@@ -210,9 +210,9 @@ class Forms:
         self._hash_of = hash_of
         self.texts: list[str] = []
         self._rows: dict[str, int] = {}
-        self.hashes = Column(np.uint64)
-        self.starts = Column(np.int64)
-        self.bytes = Column(np.uint8)
+        self.hashes = _Column(np.uint64)
+        self.starts = _Column(np.int64)
+        self.bytes = _Column(np.uint8)
         self.starts.append(0)
         self.row(BREAK)
         self.numerals = {self.row(text): self.row(single_numeral(text)) for text in "ivx"}
@@ -255,14 +255,14 @@ class Runs:
     def __init__(self) -> None:
         """Starts without runs."""
         self.forms = Forms()
-        self.first, self.count = Column(np.int32), Column(np.int32)
-        self.start, self.end = Column(np.int32), Column(np.int32)
-        self.form, self.symbol = Column(np.int32), Column(np.int32)
-        self.group, self.hisses = Column(np.uint8), Column(np.bool_)
+        self.first, self.count = _Column(np.int32), _Column(np.int32)
+        self.start, self.end = _Column(np.int32), _Column(np.int32)
+        self.form, self.symbol = _Column(np.int32), _Column(np.int32)
+        self.group, self.hisses = _Column(np.uint8), _Column(np.bool_)
         self._slots = 1 << 12
         self._keys: Hashes = np.zeros(self._slots, dtype=np.uint64)
         self._ids: Ints32 = np.full(self._slots, -1, dtype=np.int32)
-        self._known = Column(np.uint64)
+        self._known = _Column(np.uint64)
 
     def __len__(self) -> int:
         """Returns the number of runs."""
@@ -289,7 +289,7 @@ class Runs:
             codes: the characters of each, with their groups.
         """
         points = [one >> _GROUP_BITS for one in codes]
-        together = text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
+        together = _text_of(np.where(np.concatenate(points) == BARRIER, ord(BREAK), np.concatenate(points)))
         end = 0
         for one in codes:
             start, end = end, end + len(one)
@@ -319,7 +319,7 @@ class Runs:
         return (mixed >> np.uint64(65 - self._slots.bit_length())).astype(np.int64)
 
     def _add(self, run: str, group: int) -> None:
-        pieces = pieces_of(run, group)
+        pieces = split_run(run, group)
         self.first.append(len(self.form))
         self.count.append(len(pieces))
         for start, end, kind, form, symbol, hisses in pieces:

@@ -14,8 +14,8 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints, Ints32
 from fascicle.errors import UsageError
 from fascicle.terms.keys.characters import BLANK, DIGIT, LETTER, SIGN, fold
-from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Folder, Forms, Hashes, Runs, points_of
-from fascicle.terms.keys.tokens import tokens
+from fascicle.terms.keys.forms import BARRIER, BREAK, GROUP, Folder, Forms, Hashes, Runs, code_points
+from fascicle.terms.keys.tokens import tokenise
 
 NORMALISER: Final = "keys@1"  # a change of any key gives it a new name
 Level = Literal[0, 1, 2, 3]
@@ -65,7 +65,7 @@ def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str
 
 
 def _canonical(surface: str) -> str:
-    return " ".join([token.text for token in tokens(surface)])
+    return " ".join([token.text for token in tokenise(surface)])
 
 
 def _sorted(canonical: str) -> str:
@@ -128,7 +128,7 @@ class TokenReader:
         """Returns the tokens of texts."""
         if len(self._runs) > self._remembered:
             self._runs = Runs()
-        points = points_of(texts)
+        points = code_points(texts)
         found = [self._read(points[start:end], start) for start, end in _cuts(points, self._chunk)]
         if not found:
             found = [self._read(points, 0)]

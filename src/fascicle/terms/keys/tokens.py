@@ -1,6 +1,6 @@
 """Canonical tokens of a text, each with its place: keys and scans are both made of these.
 
-A token is a run of letters or a part of one (`parts_of`), a run of digits, or a single sign. Blanks and hyphens
+A token is a run of letters or a part of one (`_parts_of`), a run of digits, or a single sign. Blanks and hyphens
 separate tokens and are none. A possessive is left out: ``Alzheimer's`` is ``alzheimer``; in ``5'`` the sign stays.
 
 A plural becomes a singular in names and texts alike. So a word that is no plural (``herpes``) costs nothing, as long as
@@ -16,7 +16,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from fascicle.terms.keys.characters import BLANK, DIGIT, GREEK, LETTER, SIGN, fold, group
+from fascicle.terms.keys.characters import BLANK, DIGIT, GREEK, LETTER, SIGN, character_class, fold
 
 _PAIRS: Final = """
 mice:mouse men:man women:woman children:child feet:foot teeth:tooth geese:goose lice:louse oxen:ox calves:calf
@@ -53,7 +53,7 @@ _NOT_SIS: Final = tuple(_SUGAR_ENDINGS.split())
 _REGULAR: Final = frozenset(_OSES.split() + _USES.split())
 
 
-def singular(word: str) -> str:
+def _singular(word: str) -> str:
     """Returns the singular of a folded word, or the word itself."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
@@ -121,7 +121,7 @@ _BRITISH: Final = MappingProxyType(
 _BRITISH_STEM: Final = re.compile("|".join(sorted(_BRITISH, key=len, reverse=True)))
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """Token within a run of letters.
 
     Attributes:
@@ -135,7 +135,7 @@ class Part(NamedTuple):
     text: str
 
 
-def parts_of(run: str) -> tuple[Part, ...]:
+def _parts_of(run: str) -> tuple[_Part, ...]:
     """Returns the tokens of a run of folded letters.
 
     Names of Greek letters are tokens of their own at the ends of a run, and inside it up to three letters before its
@@ -143,11 +143,11 @@ def parts_of(run: str) -> tuple[Part, ...]:
     tokens too, for they are as often written with a hyphen as without.
     """
     if not _MAY_FALL_APART.search(run):
-        return (Part(0, len(run), _settled(run)),)
-    return tuple(Part(start, end, _settled(run[start:end])) for start, end in _cuts(run, 0))
+        return (_Part(0, len(run), _settled(run)),)
+    return tuple(_Part(start, end, _settled(run[start:end])) for start, end in _cuts(run, 0))
 
 
-def canonical(word: str) -> str:
+def _canonical(word: str) -> str:
     """Returns a word as singular, in American spelling, or as a number for a Roman numeral of two or more letters."""
     roman = _ROMAN.fullmatch(word) if word[0] in "ivx" else None
     if roman:
@@ -156,7 +156,7 @@ def canonical(word: str) -> str:
     return (
         word[:-1]
         if _GREEK_PLURAL.fullmatch(word)
-        else singular(_BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word))
+        else _singular(_BRITISH_STEM.sub(lambda found: _BRITISH[found.group()], word))
     )
 
 
@@ -174,13 +174,13 @@ def _small(ones: str) -> int:
 
 def _settled(word: str) -> str:
     """Returns the canonical form if it is its own canonical form, else the word; so a form never has another form."""
-    now = canonical(word)
+    now = _canonical(word)
     if now == word or now.isdigit():
         return now
-    again = canonical(now)
-    if again != now and canonical(again) == again:
+    again = _canonical(now)
+    if again != now and _canonical(again) == again:
         now = again
-    stable = canonical(now) == now and len(list(_cuts(now, 0))) == 1
+    stable = _canonical(now) == now and len(list(_cuts(now, 0))) == 1
     return now if stable else word
 
 
@@ -200,7 +200,7 @@ def _cut(run: str) -> int:
         found = pattern.match(run)
         if found and 0 < found.end() < len(run):
             return found.end()
-    found = _PREFIX.match(canonical(run))  # in the singular: ``antigens`` is cut no more than ``antigen``
+    found = _PREFIX.match(_canonical(run))  # in the singular: ``antigens`` is cut no more than ``antigen``
     return found.end() if found and run.startswith(found.group()) else 0
 
 
@@ -231,7 +231,7 @@ class Token(NamedTuple):
     closes: bool
 
 
-class Run(NamedTuple):
+class _Run(NamedTuple):
     """Sequence of letters or of digits, or a sign.
 
     Attributes:
@@ -275,11 +275,11 @@ class _Placed(NamedTuple):
     closes: bool
 
 
-def tokens(text: str) -> list[Token]:
+def tokenise(text: str) -> list[Token]:
     """Returns the tokens of a text in their order."""
     folded = fold(text)
     found: list[Token] = []
-    placed = _without_possessives(_placed(runs_of(folded.text)))
+    placed = _without_possessives(_placed(_runs_of(folded.text)))
     before = ""
     for (piece, start, end, opens, closes), after in zip_longest(placed, placed[1:]):
         form = piece.symbol if after and after.piece.group == DIGIT else piece.form
@@ -288,24 +288,24 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-def runs_of(folded: str) -> list[Run]:
+def _runs_of(folded: str) -> list[_Run]:
     """Returns the runs of a folded text; blanks and hyphens are in none."""
     if folded.isascii():
         return [
-            Run(found.start(), found.end(), (SIGN, LETTER, DIGIT)[found.lastindex or 0], found.group())
+            _Run(found.start(), found.end(), (SIGN, LETTER, DIGIT)[found.lastindex or 0], found.group())
             for found in _PLAIN.finditer(folded)
         ]
-    runs: list[Run] = []
+    runs: list[_Run] = []
     for at, character in enumerate(folded):
-        kind = BLANK if character in SEPARATORS else group(character)
+        kind = BLANK if character in SEPARATORS else character_class(character)
         if runs and runs[-1].end == at and runs[-1].group == kind != SIGN:
-            runs[-1] = Run(runs[-1].start, at + 1, kind, runs[-1].text + character)
+            runs[-1] = _Run(runs[-1].start, at + 1, kind, runs[-1].text + character)
         elif kind != BLANK:
-            runs.append(Run(at, at + 1, kind, character))
+            runs.append(_Run(at, at + 1, kind, character))
     return runs
 
 
-def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
+def split_run(run: str, group: int) -> tuple[Piece, ...]:
     """Returns the pieces of a run, whatever its neighbours are.
 
     Args:
@@ -316,7 +316,7 @@ def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
         form = "and" if run == "&" else run
         return (Piece(0, len(run), LETTER if run == "&" else group, form, form, hisses=False),)
     pieces = []
-    for start, end, form in parts_of(run):
+    for start, end, form in _parts_of(run):
         raw = run[start:end]
         # ``FADS1`` is not ``FAD1``, nor ``MEN1`` ``MAN1``: a short word before a number is a symbol, not a plural.
         plural = len(raw) > _SYMBOL or not form.isalpha() or form in NUMBERED
@@ -324,10 +324,10 @@ def pieces_of(run: str, group: int) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-_known_pieces = lru_cache(maxsize=1 << 14)(pieces_of)
+_known_pieces = lru_cache(maxsize=1 << 14)(split_run)
 
 
-def _placed(runs: list[Run]) -> list[_Placed]:
+def _placed(runs: list[_Run]) -> list[_Placed]:
     """Returns the pieces of all runs."""
     placed: list[_Placed] = []
     for place, run in enumerate(runs):
@@ -363,5 +363,5 @@ def _without_possessives(placed: list[_Placed]) -> list[_Placed]:
     return kept
 
 
-def _joined(one: Run, other: Run) -> bool:
+def _joined(one: _Run, other: _Run) -> bool:
     return one.end == other.start and SIGN not in (one.group, other.group)

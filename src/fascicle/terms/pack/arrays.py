@@ -29,7 +29,7 @@ class ColumnWriter:
 
     def __init__(self, path: Path) -> None:
         """Creates the file."""
-        self._path, self._dtype = path, dtype_of(path.name)
+        self._path, self._dtype = path, file_dtype(path.name)
         self._values: list[int] = []
         path.write_bytes(b"")
 
@@ -99,19 +99,19 @@ class StringsWriter:
         self._offsets.extend(ends)
 
 
-def dtype_of(name: str) -> np.dtype[Any]:
+def file_dtype(name: str) -> np.dtype[Any]:
     """Returns the data type of the values of a file, by the suffix of its name."""
     return np.dtype(f"<{name.rpartition('.')[2]}")
 
 
 def write_array(path: Path, values: Array) -> None:
     """Writes an array as the end of the file name says."""
-    path.write_bytes(np.ascontiguousarray(values, dtype=dtype_of(path.name)).tobytes())
+    path.write_bytes(np.ascontiguousarray(values, dtype=file_dtype(path.name)).tobytes())
 
 
-def mapped(path: Path) -> Array:
+def map_array(path: Path) -> Array:
     """Maps an array of a file into memory; pages are read when they are needed, and shared by all processes."""
-    dtype = dtype_of(path.name)
+    dtype = file_dtype(path.name)
     with path.open("rb") as stream:
         stream.seek(0, 2)
         if not stream.tell():
@@ -119,7 +119,7 @@ def mapped(path: Path) -> Array:
         return np.frombuffer(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype)
 
 
-def shortest(values: Array) -> list[float]:
+def shortest_decimals(values: Array) -> list[float]:
     """Returns four-byte floats in their shortest decimal form: 0.95, and not 0.949999988079071."""
     return list(map(float, values.astype(str).tolist()))
 
@@ -140,7 +140,7 @@ class Strings:
     @classmethod
     def open(cls, folder: Path, name: str) -> Self:
         """Maps the files that `StringsWriter` wrote."""
-        return cls(mapped(folder / f"{name}{BYTES}"), mapped(folder / f"{name}{OFFSETS}"))
+        return cls(map_array(folder / f"{name}{BYTES}"), map_array(folder / f"{name}{OFFSETS}"))
 
     def __len__(self) -> int:
         """Returns the number of strings."""
@@ -214,10 +214,10 @@ class Lists:
             For each value the place in ``rows`` of the list that it is from, and the values.
         """
         starts = self.starts[rows].astype(np.int64)
-        return spread(starts, self.starts[rows + 1].astype(np.int64), self.values)
+        return expand_ranges(starts, self.starts[rows + 1].astype(np.int64), self.values)
 
 
-def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
+def expand_ranges(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints, Ints]:
     """Returns ranges as one list: the number of the range of each element, and the element (of ``values``, if given).
 
     Raises:
@@ -231,13 +231,13 @@ def spread(starts: Ints, ends: Ints, values: Array | None = None) -> tuple[Ints,
     return owners, places if values is None else values[places].astype(np.int64)
 
 
-def chunks(count: int, size: int = 1 << 14) -> Iterator[Ints]:
+def row_chunks(count: int, size: int = 1 << 14) -> Iterator[Ints]:
     """Yields the numbers of so many rows in their order, some thousand at a time."""
     for start in range(0, count, size):
         yield np.arange(start, min(start + size, count))
 
 
-def grouped(owners: Array, count: int) -> tuple[Array, Array]:
+def rows_by_owner(owners: Array, count: int) -> tuple[Array, Array]:
     """Turns the owner of each row into the rows of each owner.
 
     Args:
@@ -257,7 +257,7 @@ ROWS: Final = ".rows.u4"
 Hasher = Callable[[Sequence[bytes]], Array]
 
 
-def hashes_of(strings: Sequence[bytes]) -> Array:
+def string_hashes(strings: Sequence[bytes]) -> Array:
     """Returns a stable 32-bit hash of each string. Of 10 million strings some 23,000 share theirs with another."""
     return np.frombuffer(b"".join([blake2b(one, digest_size=4).digest() for one in strings]), dtype="<u4")
 
@@ -271,17 +271,17 @@ class Lookup:
         rows: of the strings, in the order of the hashes.
     """
 
-    def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = hashes_of) -> None:
+    def __init__(self, strings: Strings, hashes: Array, rows: Array, *, hasher: Hasher = string_hashes) -> None:
         """Sets the arrays."""
         self.strings, self.hashes, self.rows = strings, hashes, rows
         self._hasher = hasher
 
     @classmethod
-    def write(cls, folder: Path, name: str, *, hasher: Hasher = hashes_of) -> Self:
+    def write(cls, folder: Path, name: str, *, hasher: Hasher = string_hashes) -> Self:
         """Creates the files for strings that `StringsWriter` wrote, and opens them."""
         strings = Strings.open(folder, name)
         hashes = np.empty(len(strings), dtype="<u4")
-        for some in chunks(len(strings)):
+        for some in row_chunks(len(strings)):
             hashes[some] = hasher(list(map(bytes, strings.raws(some))))
         order = np.argsort(hashes, kind="stable").astype("<u4")
         write_array(folder / f"{name}{HASHES}", hashes[order])
@@ -289,9 +289,9 @@ class Lookup:
         return cls.open(folder, name, hasher=hasher)
 
     @classmethod
-    def open(cls, folder: Path, name: str, *, strings: Strings | None = None, hasher: Hasher = hashes_of) -> Self:
+    def open(cls, folder: Path, name: str, *, strings: Strings | None = None, hasher: Hasher = string_hashes) -> Self:
         """Maps the files; the strings may lie elsewhere."""
-        hashes, rows = mapped(folder / f"{name}{HASHES}"), mapped(folder / f"{name}{ROWS}")
+        hashes, rows = map_array(folder / f"{name}{HASHES}"), map_array(folder / f"{name}{ROWS}")
         return cls(strings if strings is not None else Strings.open(folder, name), hashes, rows, hasher=hasher)
 
     def find(self, asked: Sequence[str]) -> Ints:
@@ -343,7 +343,7 @@ class ConceptSets:
     def led(self, rows: Ints) -> tuple[Ints, Ints]:
         """Returns the other concepts of the sets that these lead: the index in ``rows`` of each, and the row."""
         starts, ends = (np.searchsorted(self._owners, rows, side=side) for side in ("left", "right"))
-        return spread(starts, ends, self._rows)
+        return expand_ranges(starts, ends, self._rows)
 
     def members(self, row: int) -> list[int]:
         """Returns all concepts of the set of a concept, the leading one first."""

@@ -26,11 +26,11 @@ from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lookup, StringsWriter, write_array
 from fascicle.terms.pack.layout import KIND, FileFacts, Manifest, SourceFacts, write_manifest
-from fascicle.terms.pack.merging import ConceptsWriter, Gathered, Merged, MergedName, Numbers, Records, gather, merged
+from fascicle.terms.pack.merging import ConceptsWriter, Gathered, Merged, MergedName, Numbers, Records, gather, merge
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import STYLES
 from fascicle.terms.pack.sets import write_sets
-from fascicle.terms.pack.writing import NamesWriter, SortedSpill, Told, named
+from fascicle.terms.pack.writing import NamesWriter, SortedSpill, Told, encode_name
 from fascicle.terms.terms import NAME_KINDS
 
 _MIB: Final = 1 << 20
@@ -183,7 +183,7 @@ class _Building:
             memory=self._memory,
             watch=self._told,
         )
-        for concept in merged(gathered):
+        for concept in merge(gathered):
             self._add(concept)
         self._spill()
         concepts = self._concepts.close(self._counts)
@@ -226,7 +226,7 @@ class _Building:
                 self._counts["name without a letter or digit"] += 1
                 continue
             spill = self._spills[layout.SILENT if numbers[3] & layout.DROPPED else table]
-            spill.add(named(key, surface, concept, numbers, shown=shown))
+            spill.add(encode_name(key, surface, concept, numbers, shown=shown))
 
     def _unusable(self, name: MergedName) -> str:
         """Returns why a name cannot be in a pack; empty if it can."""
@@ -267,7 +267,7 @@ class _Building:
         keys = (lookup.strings[row] for row in range(len(lookup.strings)))
         self._parts.table(keys, self._place / layout.TABLE)
         for end in (BYTES, OFFSETS):  # the table has the keys too
-            (self._place / f"{layout.in_table(layout.ACTIVE, layout.KEYS)}{end}").unlink()
+            (self._place / f"{layout.table_file(layout.ACTIVE, layout.KEYS)}{end}").unlink()
 
     def _write_rules(self) -> None:
         if self._parts.curation is not None:

@@ -15,20 +15,22 @@ from fascicle.core.arrays import Ints
 from fascicle.core.document import Event
 from fascicle.core.mention import Link
 from fascicle.errors import FascicleError, ModelError
-from fascicle.settings.folders.described import read_described
+from fascicle.settings.folders.described import read_description
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, mapped, spread
-from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, Manifest, in_table
+from fascicle.terms.pack.arrays import BYTES, OFFSETS, Lists, Strings, expand_ranges, map_array
+from fascicle.terms.pack.layout import ACTIVE, FORMAT, WORDING, Manifest, table_file
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.scanning.layout import open_arrays
 from fascicle.terms.terms import ShortTerm
 
-_SURFACES: Final = in_table(ACTIVE, layout.SURFACES)
-_STARTS: Final = in_table(ACTIVE, layout.STARTS)
-_COLUMNS: Final = tuple(in_table(ACTIVE, name) for name in (layout.CONCEPT, layout.SURFACE, layout.FLAGS, layout.PRIOR))
+_SURFACES: Final = table_file(ACTIVE, layout.SURFACES)
+_STARTS: Final = table_file(ACTIVE, layout.STARTS)
+_COLUMNS: Final = tuple(
+    table_file(ACTIVE, name) for name in (layout.CONCEPT, layout.SURFACE, layout.FLAGS, layout.PRIOR)
+)
 PARTS: Final = (layout.TABLE, layout.TYPE, _STARTS, *_COLUMNS, f"{_SURFACES}{BYTES}", f"{_SURFACES}{OFFSETS}")
 
 
@@ -73,13 +75,13 @@ class CarriedPack:
         """
         path = folder / file
         try:
-            self.manifest = read_described(path, Manifest, WORDING, format=FORMAT)
+            self.manifest = read_description(path, Manifest, WORDING, format=FORMAT)
             self.full_name, self.types = self.manifest.full_name, self.manifest.types
             self.table = folder / f"{file}.{layout.TABLE}"
             keys = open_arrays(self.table)[0].names
-            self.type_rows = mapped(folder / f"{file}.{layout.TYPE}")
-            self._starts = mapped(folder / f"{file}.{_STARTS}")
-            self.concept, self._surface, self._flags, self.prior = (mapped(folder / f"{file}.{n}") for n in _COLUMNS)
+            self.type_rows = map_array(folder / f"{file}.{layout.TYPE}")
+            self._starts = map_array(folder / f"{file}.{_STARTS}")
+            self.concept, self._surface, self._flags, self.prior = (map_array(folder / f"{file}.{n}") for n in _COLUMNS)
             self._surfaces = Strings.open(folder, f"{file}.{_SURFACES}")
         except (FascicleError, ValueError, OSError) as error:
             raise ModelError(f"the names in {path} cannot be used ({error}); copy or export the folder again") from None
@@ -117,7 +119,7 @@ class CarriedPack:
 
     def of_key_rows(self, rows: Ints) -> tuple[Ints, Ints]:
         """Returns, for each term of these keys, the index of its key in ``rows``, and its own row."""
-        return spread(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
+        return expand_ranges(self._starts[rows].astype(np.int64), self._starts[rows + 1].astype(np.int64))
 
     def short_terms(self, rows: Ints) -> list[ShortTerm]:
         """Returns terms by their rows; a concept is given by its number."""

@@ -21,9 +21,9 @@ from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import UNTOUCHED, Action, Case, Decision, NameRow, Rule
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import chunks
+from fascicle.terms.pack.arrays import row_chunks
 from fascicle.terms.pack.builder import PackSource
-from fascicle.terms.pack.layout import Names, damage_as_error
+from fascicle.terms.pack.layout import Names, damage_errors
 from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
@@ -31,7 +31,7 @@ from fascicle.terms.terms import NAME_KINDS, REFERS, ConceptRecord, Name
 _LABEL_OF_OWN: Final = Decision(preferred=True)
 
 
-def sources_of(pack: Pack) -> list[PackSource]:
+def pack_sources(pack: Pack) -> list[PackSource]:
     """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
     return [
         PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
@@ -43,7 +43,7 @@ def _records(pack: Pack, source: int) -> Iterator[ConceptRecord]:
     """Yields the records of one source of a pack; the first source of a concept has all its fields besides names."""
     has = np.array([source in one for one in pack.manifest.sets], dtype=np.bool_)
     first = np.array([source == min(one, default=-1) for one in pack.manifest.sets], dtype=np.bool_)
-    for rows in chunks(len(pack)):
+    for rows in row_chunks(len(pack)):
         names: dict[int, list[Name]] = {int(row): [] for row in rows[has[pack.set_rows[rows]]]}
         for table in (pack.active, pack.silent):
             _add(names, pack, table, rows[[0, -1]].tolist(), has)
@@ -110,8 +110,8 @@ class KeptRules:
         return _LABEL_OF_OWN if name in self._own else self._known.get(name, UNTOUCHED)
 
 
-Kind = Literal["added", "removed", "changed"]
-V = TypeVar("V")
+_Kind = Literal["added", "removed", "changed"]
+_V = TypeVar("_V")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +128,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         after: value in the second pack.
     """
 
-    change: Kind
+    change: _Kind
     what: Literal["concept", "term", "mention"]
     concept: str
     surface: str = ""
@@ -138,7 +138,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str = ""
 
 
-def changes(first: Pack, second: Pack) -> Iterator[Change]:
+def find_changes(first: Pack, second: Pack) -> Iterator[Change]:
     """Yields all differences in concepts, by CURIE, and then in the terms that are found, by surface.
 
     Args:
@@ -159,7 +159,7 @@ def changes(first: Pack, second: Pack) -> Iterator[Change]:
                 yield Change(change=told[0], what="term", concept=curie, surface=surface, before=told[1], after=told[2])
 
 
-def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[Kind, str, str] | None:
+def _told(before: dict[str, str] | None, after: dict[str, str] | None) -> tuple[_Kind, str, str] | None:
     """Returns the kind of a change, and both sides as text; ``None`` if there is none."""
     if before == after:
         return None
@@ -174,7 +174,9 @@ def _shown(values: dict[str, str], names: Any) -> str:
     return "; ".join(f"{name} {values[name]}" for name in names if values[name])
 
 
-def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V | None, V | None]]:
+def _walk(
+    first: Iterator[tuple[str, _V]], second: Iterator[tuple[str, _V]]
+) -> Iterator[tuple[str, _V | None, _V | None]]:
     """Merges two streams sorted by the bytes of their keys; ``None`` where one stream does not have the key."""
     both = merge(zip(first, repeat(0)), zip(second, repeat(1)), key=lambda one: one[0][0].encode())
     for key, found in groupby(both, key=lambda one: one[0][0]):
@@ -182,9 +184,9 @@ def _walk(first: Iterator[tuple[str, V]], second: Iterator[tuple[str, V]]) -> It
         yield key, values.get(0), values.get(1)
 
 
-def _undamaged(pack: Pack, items: Iterator[tuple[str, V]]) -> Iterator[tuple[str, V]]:
+def _undamaged(pack: Pack, items: Iterator[tuple[str, _V]]) -> Iterator[tuple[str, _V]]:
     """Yields what is read from a pack; impossible values in its files are its damage."""
-    with damage_as_error(pack.folder):
+    with damage_errors(pack.folder):
         yield from items
 
 
@@ -211,7 +213,7 @@ def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:
 def _terms(pack: Pack) -> Iterator[tuple[str, dict[tuple[str, str, str], dict[str, str]]]]:
     """Yields the terms of each key: surface, concept and language -> their other fields."""
     names, languages = pack.active, pack.manifest.languages
-    for rows in chunks(len(names.keys.strings)):
+    for rows in row_chunks(len(names.keys.strings)):
         places, terms = names.of_key_rows(rows)
         keys = names.keys.strings.take(rows)
         surfaces = names.surfaces.take(names.surface[terms])
@@ -239,7 +241,7 @@ COLUMNS: Final = (
 )
 
 
-def rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
+def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     """Yields the terms of all concepts in the order of the CURIEs, each as the values of `COLUMNS`.
 
     The fields of a concept are in the row of its first term, or alone if it has none; obsolete
@@ -318,7 +320,7 @@ def mention_changes(
 
 
 def _finder(pack: Pack, settings: RecognitionSettings | None) -> Callable[[list[Document]], list[Patch]]:
-    with damage_as_error(pack.folder):
+    with damage_errors(pack.folder):
         return PackRecogniser({_SOURCE: pack}, settings=settings).predict
 
 

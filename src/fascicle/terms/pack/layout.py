@@ -17,7 +17,7 @@ from fascicle.core.files import intact
 from fascicle.core.files.owned import file_facts
 from fascicle.errors import FormatError, PackError
 from fascicle.settings.base import Settings
-from fascicle.settings.folders.described import Wording, read_described, write_described
+from fascicle.settings.folders.described import Wording, read_description, write_description
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.terms.pack.arrays import (
     BYTES,
@@ -28,9 +28,9 @@ from fascicle.terms.pack.arrays import (
     Lists,
     Lookup,
     Strings,
-    dtype_of,
-    mapped,
-    spread,
+    expand_ranges,
+    file_dtype,
+    map_array,
 )
 from fascicle.terms.scanning.layout import open_arrays
 
@@ -92,7 +92,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     references: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
 
-def in_table(table: str, name: str) -> str:
+def table_file(table: str, name: str) -> str:
     """Returns the name of a file of one of the two tables."""
     return f"{table}.{name}"
 
@@ -122,13 +122,13 @@ class Names:
         """Maps the files."""
         self.table = table
         self.keys = _keys(folder, table)
-        self.surfaces = Strings.open(folder, in_table(table, SURFACES))
-        self.starts = mapped(folder / in_table(table, STARTS))
+        self.surfaces = Strings.open(folder, table_file(table, SURFACES))
+        self.starts = map_array(folder / table_file(table, STARTS))
         self.concept, self.surface, self.kind, self.language, self.flags, self.sources, self.prior = (
-            mapped(folder / in_table(table, name)) for name in COLUMNS
+            map_array(folder / table_file(table, name)) for name in COLUMNS
         )
-        self.of_concept = Lists(*(mapped(folder / in_table(table, name)) for name in OF_CONCEPT))
-        terms, rules = (mapped(folder / in_table(table, name)) for name in RULED)
+        self.of_concept = Lists(*(map_array(folder / table_file(table, name)) for name in OF_CONCEPT))
+        terms, rules = (map_array(folder / table_file(table, name)) for name in RULED)
         self.ruled: tuple[Array, Array] = (terms, rules)
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class Names:
         ends = self.starts[rows + 1].astype(np.int64)
         if ends.max(initial=0) > len(self):
             raise IndexError("a key has terms that are not there")
-        return spread(self.starts[rows].astype(np.int64), ends)
+        return expand_ranges(self.starts[rows].astype(np.int64), ends)
 
     def of_keys(self, keys: Sequence[str]) -> tuple[Ints, Ints]:
         """Returns the terms of keys that may be there.
@@ -171,7 +171,7 @@ class Names:
 
 def _keys(folder: Path, table: str) -> Lookup:
     """Returns rows of keys; those that are found in texts lie in the table of tokens."""
-    name = in_table(table, KEYS)
+    name = table_file(table, KEYS)
     if table == SILENT:
         return Lookup.open(folder, name)
     place = folder / TABLE
@@ -287,7 +287,7 @@ def _content_hash(manifest: Manifest) -> str:
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """Writes the manifest with its hash; returns it."""
-    return write_described(folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest)))
+    return write_description(folder / PACK, msgspec.structs.replace(manifest, hash=_content_hash(manifest)))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -300,7 +300,7 @@ def read_manifest(folder: Path) -> Manifest:
     if not path.is_file():
         said = f"there is no term pack at {folder}; give a folder that fascicle index build wrote"
         raise pack_error(folder, said, "not-found")
-    return read_described(path, Manifest, WORDING, format=FORMAT)
+    return read_description(path, Manifest, WORDING, format=FORMAT)
 
 
 _AGAIN: Final = "build it again with fascicle index build, or copy it again"
@@ -344,14 +344,14 @@ def check_files(folder: Path, manifest: Manifest) -> None:
             raise pack_error(place, f"{place} has {size:,} bytes, where the manifest says {facts.size:,}; {_AGAIN}")
     sizes = {name: facts.size for name, facts in manifest.files.items()}
     for name, expected in _expected(sizes):
-        if sizes.get(name) != expected * dtype_of(name).itemsize:
+        if sizes.get(name) != expected * file_dtype(name).itemsize:
             raise PackError(f"{folder / name} does not fit to the other files; {_AGAIN}", file=str(folder / name))
     if changed := first_changed(folder, manifest.files):
         raise pack_error(folder / changed, f"{folder / changed} was changed after the pack was built; {_AGAIN}")
 
 
 @contextmanager
-def damage_as_error(folder: Path) -> Iterator[None]:
+def damage_errors(folder: Path) -> Iterator[None]:
     """Turns errors from values outside the files of a pack into a `PackError`; `verifying.verify` finds the place.
 
     Raises:
@@ -368,7 +368,7 @@ def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """Yields how many values each file must have, as far as it follows from the sizes of others."""
 
     def count(name: str) -> int:
-        return sizes.get(name, 0) // dtype_of(name).itemsize
+        return sizes.get(name, 0) // file_dtype(name).itemsize
 
     concepts = count(TYPE)
     for name in (FACTS, CURIES):
@@ -386,13 +386,13 @@ def _expected(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
         yield f"{name}{BYTES}", count(f"{name}{BYTES}")
         yield f"{name}{OFFSETS}", max(count(f"{name}{OFFSETS}"), 2)
     for table in (ACTIVE, SILENT):
-        own = {name: in_table(table, name) for name in (*COLUMNS, *RULED, *OF_CONCEPT)}
-        terms, keys = count(own[CONCEPT]), count(in_table(table, KEYS) + ROWS)
+        own = {name: table_file(table, name) for name in (*COLUMNS, *RULED, *OF_CONCEPT)}
+        terms, keys = count(own[CONCEPT]), count(table_file(table, KEYS) + ROWS)
         yield from ((own[name], terms) for name in COLUMNS)
         yield own[OF_CONCEPT[0]], concepts + 1
         yield own[OF_CONCEPT[1]], terms
         yield own[RULED[1]], count(own[RULED[0]])
-        yield in_table(table, STARTS), keys + 1
-        yield in_table(table, KEYS) + HASHES, keys
+        yield table_file(table, STARTS), keys + 1
+        yield table_file(table, KEYS) + HASHES, keys
         if table == SILENT:
-            yield in_table(table, KEYS) + OFFSETS, keys + 1
+            yield table_file(table, KEYS) + OFFSETS, keys + 1

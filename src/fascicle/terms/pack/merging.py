@@ -22,9 +22,9 @@ from fascicle.terms.pack.arrays import (
     Lookup,
     Strings,
     StringsWriter,
-    chunks,
-    grouped,
-    mapped,
+    map_array,
+    row_chunks,
+    rows_by_owner,
     write_array,
 )
 from fascicle.terms.pack.writing import SortedSpill
@@ -132,7 +132,7 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
     return record
 
 
-def merged(found: Gathered) -> Iterator[Merged]:
+def merge(found: Gathered) -> Iterator[Merged]:
     """Yields the concepts in the order of their CURIEs.
 
     Those without a name are left out and counted, but for those that another one replaced and those that are the same
@@ -224,13 +224,13 @@ def _names(said: Sequence[tuple[int, ConceptRecord]]) -> tuple[MergedName, ...]:
     )
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Numbers(Generic[T]):
+class Numbers(Generic[_T]):
     """Numbers distinct values in the order in which they are added."""
 
-    def __init__(self, what: str, *, most: int, first: Iterable[T] = ()) -> None:
+    def __init__(self, what: str, *, most: int, first: Iterable[_T] = ()) -> None:
         """Starts with some values.
 
         Args:
@@ -239,9 +239,9 @@ class Numbers(Generic[T]):
             first: values that have the first numbers.
         """
         self._what, self._most = what, most
-        self._numbers: dict[T, int] = {value: number for number, value in enumerate(first)}
+        self._numbers: dict[_T, int] = {value: number for number, value in enumerate(first)}
 
-    def of(self, value: T) -> int:
+    def of(self, value: _T) -> int:
         """Returns the number of a value.
 
         Raises:
@@ -252,7 +252,7 @@ class Numbers(Generic[T]):
             raise InputError(f"a pack can have {self._most:,} {self._what}; divide its sources into two packs")
         return found
 
-    def values(self) -> tuple[T, ...]:
+    def values(self) -> tuple[_T, ...]:
         """Returns all values by number."""
         return tuple(self._numbers)
 
@@ -309,11 +309,11 @@ class ConceptsWriter:
         taxa.close()
         count = self._curies.count
         lookup = Lookup.write(self._folder, layout.CURIES)
-        children, parents = _edges(lookup, Strings.open(self._work, "parents"), mapped(self._work / "children.u4"))
+        children, parents = _edges(lookup, Strings.open(self._work, "parents"), map_array(self._work / "children.u4"))
         counts["parents"] = len(parents)
         counts["parents that are no concept of the pack"] = self._parents.count - len(parents)
         for places, owners, others in ((layout.PARENTS, children, parents), (layout.CHILDREN, parents, children)):
-            starts, order = grouped(owners, count)
+            starts, order = rows_by_owner(owners, count)
             write_array(self._folder / places[0], starts)
             write_array(self._folder / places[1], others[order])
         return count
@@ -332,7 +332,7 @@ def _facts(concept: Merged) -> bytes:
 def _edges(lookup: Lookup, parents: Strings, children: Array) -> tuple[Ints, Ints]:
     """Returns child and parent of each edge between concepts of the pack, sorted by child and parent."""
     found = [np.empty(0, dtype=np.int64)]
-    for rows in chunks(len(parents)):
+    for rows in row_chunks(len(parents)):
         above = lookup.find(parents.take(rows))
         known = above >= 0
         found.append((children[rows[known]].astype(np.int64) << 32) | above[known])

@@ -11,8 +11,8 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Ints, different
-from fascicle.core.document import Event, linked_by
+from fascicle.core.arrays import Ints, unique_values
+from fascicle.core.document import Event, link_event
 from fascicle.core.mention import Link
 from fascicle.core.wording import near_hint
 from fascicle.errors import InputError
@@ -20,9 +20,18 @@ from fascicle.settings.folders.vocabularies import find_pack
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.keys.key import NORMALISER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, ConceptSets, Lists, Lookup, Strings, chunks, mapped, shortest
+from fascicle.terms.pack.arrays import (
+    Array,
+    ConceptSets,
+    Lists,
+    Lookup,
+    Strings,
+    map_array,
+    row_chunks,
+    shortest_decimals,
+)
 from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, read_manifest
-from fascicle.terms.terms import NAME_KINDS, Cross, NameKind, ShortTerm
+from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
 
@@ -86,7 +95,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
     obsolete: bool
     replaced_by: tuple[str, ...]
     definition: str
-    references: tuple[Cross, ...]
+    references: tuple[CrossReference, ...]
     sources: tuple[str, ...]
 
 
@@ -111,13 +120,14 @@ class Pack:
         self.active, self.silent = (Names(folder, table) for table in (layout.ACTIVE, layout.SILENT))
         self.curies = Lookup.open(folder, layout.CURIES)
         self.label_rows, self.type_rows, self.taxon_rows, self.rank_rows, self.flag_rows, self.set_rows = (
-            mapped(folder / name) for name in layout.CONCEPT_COLUMNS
+            map_array(folder / name) for name in layout.CONCEPT_COLUMNS
         )
         self.facts, self.taxa, self.rules = (
             Strings.open(folder, name) for name in (layout.FACTS, layout.TAXA, layout.RULES)
         )
         self.parent_rows, self.child_rows = (
-            Lists(mapped(folder / starts), mapped(folder / rows)) for starts, rows in (layout.PARENTS, layout.CHILDREN)
+            Lists(map_array(folder / starts), map_array(folder / rows))
+            for starts, rows in (layout.PARENTS, layout.CHILDREN)
         )
 
     @classmethod
@@ -197,7 +207,9 @@ class Pack:
             obsolete=bool(self.flag_rows[row] & layout.OBSOLETE),
             replaced_by=facts.replaced_by,
             definition=facts.definition,
-            references=tuple(Cross(one, what) for what, several in facts.references.items() for one in several),
+            references=tuple(
+                CrossReference(one, what) for what, several in facts.references.items() for one in several
+            ),
             sources=self._source_names(int(self.set_rows[row])),
         )
 
@@ -217,7 +229,7 @@ class Pack:
         rows = self.concept_rows(distinct).tolist()
         of = {curie: (curie.partition(":")[0], self.date_at(row)) for curie, row in zip(distinct, rows, strict=True)}
         name = self.manifest.name
-        return [(linked_by(name, (of[one] for one in several), step=step),) if several else () for several in curies]
+        return [(link_event(name, (of[one] for one in several), step=step),) if several else () for several in curies]
 
     @cached_property
     def _dates(self) -> list[str]:
@@ -229,7 +241,7 @@ class Pack:
     def leads(self) -> ConceptSets:
         """Sets of concepts that are equal in several vocabularies; a pack of an older release has none."""
         there = layout.LEAD in self.manifest.files
-        return ConceptSets(mapped(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
+        return ConceptSets(map_array(self.folder / layout.LEAD) if there else np.empty(0, dtype=np.uint32))
 
     def definitions_at(self, rows: Ints) -> list[str]:
         """Returns the definitions of concepts by their rows; empty where there is none."""
@@ -287,7 +299,7 @@ class Pack:
             case=CasePolicy(flags & layout.CASE),
             off=bool(flags & layout.OFF),
             silent=names.table == layout.SILENT,
-            prior=shortest(names.prior[row : row + 1])[0],
+            prior=shortest_decimals(names.prior[row : row + 1])[0],
             sources=self._source_names(int(names.sources[row])),
             rule=self.rules[names.rule_of(row)],
         )
@@ -298,7 +310,7 @@ class Pack:
         surfaces, curies = names.surfaces.take(names.surface[rows]), self.curies.strings.take(names.concept[rows])
         flags = names.flags[rows]
         cases, off = (flags & layout.CASE).tolist(), ((flags & layout.OFF) != 0).tolist()
-        return list(map(ShortTerm, surfaces, curies, cases, off, shortest(names.prior[rows])))
+        return list(map(ShortTerm, surfaces, curies, cases, off, shortest_decimals(names.prior[rows])))
 
     def parents(self, curie: str) -> tuple[str, ...]:
         """Returns the concepts above one, sorted."""
@@ -321,7 +333,7 @@ class Pack:
         front = np.array([row], dtype=np.int64)
         while len(front):
             seen[front] = True
-            front = different(edges.take(front)[1])
+            front = unique_values(edges.take(front)[1])
             front = front[~seen[front]]
         seen[row] = False
         found: Ints = np.flatnonzero(seen)
@@ -348,7 +360,7 @@ class Pack:
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
 
 
-def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
+def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
     """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
 
     Args:
@@ -356,7 +368,7 @@ def edges_of(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]
         told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
     """
     decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for rows in chunks(len(pack)):
+    for rows in row_chunks(len(pack)):
         facts = (
             (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
         )

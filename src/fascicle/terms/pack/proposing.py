@@ -17,14 +17,14 @@ from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import Action, Case, Rule
-from fascicle.terms.keys.characters import CasePolicy, fits
+from fascicle.terms.keys.characters import CasePolicy, case_fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack, Term
 from fascicle.terms.pack.priors import common_words
 from fascicle.terms.recognising import PackRecogniser
 from fascicle.terms.terms import curie as curie_of
 
-LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
+_LEVELS: Final = (CasePolicy.any, CasePolicy.initial, CasePolicy.exact)  # those that a rule can give
 _PORTION: Final = 1 << 18  # characters of text that are searched together
 _REMEMBERED: Final = 1 << 15  # spellings whose names are cached
 _SOURCE: Final = "pack"
@@ -39,7 +39,7 @@ class NameOfType(NamedTuple):
 
 @dataclass(kw_only=True)
 class Counts:
-    """Counts of the places of a name. Lists have an item for each of `LEVELS`: the strictest that the place fits.
+    """Counts of the places of a name. Lists have an item for each of `_LEVELS`: the strictest that the place fits.
 
     Attributes:
         right: places in gold that are a mention of this type.
@@ -51,10 +51,10 @@ class Counts:
         concepts: CURIE -> places in gold that are right and linked to it alone.
     """
 
-    right: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
-    wrong: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    right: list[int] = field(default_factory=lambda: [0] * len(_LEVELS))
+    wrong: list[int] = field(default_factory=lambda: [0] * len(_LEVELS))
     near: int = 0
-    raw: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    raw: list[int] = field(default_factory=lambda: [0] * len(_LEVELS))
     lower: int = 0
     score: float = 0.0
     concepts: Counter[str] = field(default_factory=Counter)
@@ -156,9 +156,9 @@ class Evidence:
         pack, found = self._pack, dict[tuple[NameOfType, int], None]()
         for row in pack.rows([key(text, 2)])[1].tolist():
             term = pack.term(pack.active, row)
-            if not term.off and fits(text, term.surface, term.case):
+            if not term.off and case_fits(text, term.surface, term.case):
                 kind = pack.types[int(pack.type_rows[int(pack.active.concept[row])])]
-                level = max(policy for policy in LEVELS if fits(text, term.surface, policy))
+                level = max(policy for policy in _LEVELS if case_fits(text, term.surface, policy))
                 found[NameOfType(term.surface, kind), level] = None
         return list(found)
 

@@ -17,7 +17,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import write_array
-from fascicle.terms.pack.pack import Pack, References, edges_of, prefix_numbers
+from fascicle.terms.pack.pack import Pack, References, find_edges, prefix_numbers
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
@@ -141,7 +141,7 @@ def _labelled(pack: Pack, keys: Ints, vocabularies: Ints) -> Ints:
 
 def _said(pack: Pack, vocabularies: Ints) -> Ints:
     """Returns edges that the sources state: concept, other, evidence, and whether it is sure."""
-    table = np.array([(*edge, True) for edge in edges_of(pack, _matches)], dtype=np.int64).reshape(-1, 4)
+    table = np.array([(*edge, True) for edge in find_edges(pack, _matches)], dtype=np.int64).reshape(-1, 4)
     rows, others = table[:, 0], table[:, 1]
     # A concept that several of one vocabulary refer to is mostly above all of them.
     _, places, counts = np.unique(others << 32 | vocabularies[rows], return_inverse=True, return_counts=True)

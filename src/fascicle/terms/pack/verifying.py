@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Ints
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, PackError
 from fascicle.terms.keys.characters import CasePolicy
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, chunks, hashes_of
+from fascicle.terms.pack.arrays import Array, Lists, Lookup, Strings, row_chunks, string_hashes
 from fascicle.terms.pack.layout import FileFacts, Manifest, Names, SourceFacts, pack_error
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.sets import make_sets
@@ -102,7 +102,7 @@ def _concepts_of_keys(pack: Pack) -> Array:
     return np.bincount(pairs >> 32, minlength=len(starts) - 1)
 
 
-def lines(stats: PackStats) -> Iterator[str]:
+def stats_lines(stats: PackStats) -> Iterator[str]:
     """Yields the statistics as lines for people."""
     yield f"{stats.pack}  ({stats.size / 1e6:,.1f} MB, keys of {stats.normaliser})"
     for what, counts in (
@@ -121,14 +121,14 @@ def lines(stats: PackStats) -> Iterator[str]:
     for source in stats.sources:
         facts = "; ".join(filter(None, (source.type, source.date, source.licence, source.attribution)))
         read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())
-        names = counted(stats.of_sources[source.name], "name")
+        names = plural(stats.of_sources[source.name], "name")
         yield f"source {source.name}: {names}{f' ({facts})' if facts else ''}; read: {read}"
 
 
-Told = Callable[[str, int], None]
+_Told = Callable[[str, int], None]
 
 
-def verify(pack: Pack, *, told: Told = lambda step, count: None) -> int:
+def verify(pack: Pack, *, told: _Told = lambda step, count: None) -> int:
     """Reads all files of a pack.
 
     Args:
@@ -158,7 +158,7 @@ def _impossible(pack: Pack, what: str) -> PackError:
     return pack_error(pack.folder, f"{pack.folder} {said} fascicle index build")
 
 
-def _check_hashes(folder: Path, manifest: Manifest, told: Told) -> int:
+def _check_hashes(folder: Path, manifest: Manifest, told: _Told) -> int:
     total = 0
     for number, (name, facts) in enumerate(manifest.files.items(), start=1):
         if FileFacts.of(folder / name) != facts:
@@ -244,7 +244,7 @@ def _are_starts(starts: Array, end: int) -> bool:
 
 
 def _chunks(strings: Strings) -> Iterator[tuple[int, list[bytes]]]:
-    for rows in chunks(len(strings)):
+    for rows in row_chunks(len(strings)):
         yield int(rows[0]), list(map(bytes, strings.raws(rows)))
 
 
@@ -275,7 +275,7 @@ def _are_found(lookup: Lookup) -> bool:
             return False
         if any(a >= b for a, b in pairwise(chunk)):
             return False
-        if not np.array_equal(hashes_of(chunk), by_row[start : start + len(chunk)]):
+        if not np.array_equal(string_hashes(chunk), by_row[start : start + len(chunk)]):
             return False
         last = chunk[-1]
     return True

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.keys.key import KeyReader, Level, key
 from fascicle.terms.pack import layout
@@ -21,8 +21,8 @@ from fascicle.terms.pack.pack import Concept, Pack, Term
 from fascicle.terms.sources.drafts import LostLabel
 from fascicle.terms.terms import NAME_KINDS
 
-Tier = Literal["exact", "folded", "canonical"]
-_TIERS: Final[tuple[tuple[Level, Tier], ...]] = ((0, "exact"), (1, "folded"), (2, "canonical"))
+_Tier = Literal["exact", "folded", "canonical"]
+_TIERS: Final[tuple[tuple[Level, _Tier], ...]] = ((0, "exact"), (1, "folded"), (2, "canonical"))
 _LEVELS: Final[tuple[Level, ...]] = (0, 1, 2, 3)
 _LONGEST: Final = 30  # concepts of a shown way up; a circle ends it too
 
@@ -43,7 +43,7 @@ class Explained(msgspec.Struct, frozen=True, kw_only=True):
 
     term: Term
     concept: Concept
-    tier: Tier
+    tier: _Tier
     above: tuple[tuple[str, str], ...]
     parents: int
     children: int
@@ -71,7 +71,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     silent: tuple[Explained, ...]
 
 
-def why(pack: Pack, surface: str) -> Explanation:
+def explain_name(pack: Pack, surface: str) -> Explanation:
     """Explains a surface.
 
     Args:
@@ -100,11 +100,11 @@ def _order(one: Explained) -> tuple[int, float, str, str]:
     return tiers.index(one.tier), -one.term.prior, one.term.concept, one.term.surface
 
 
-def _tier(surface: str, keys: tuple[str, ...]) -> Tier:
+def _tier(surface: str, keys: tuple[str, ...]) -> _Tier:
     return next(tier for level, tier in _TIERS if level == 2 or key(surface, level) == keys[level])
 
 
-def _explained(pack: Pack, term: Term, tier: Tier) -> Explained:
+def _explained(pack: Pack, term: Term, tier: _Tier) -> Explained:
     concept = pack.concept(term.concept)
     return Explained(
         term=term,
@@ -139,7 +139,7 @@ def _reason(term: Term, concept: Concept) -> str:
     return "its concept is obsolete"
 
 
-def lines(told: Explanation) -> Iterator[str]:
+def explanation_lines(told: Explanation) -> Iterator[str]:
     """Yields an explanation for people."""
     yield f"{told.surface!r} in {told.pack}"
     keys = ", ".join(f"k{level} {text!r}" for level, text in zip(_LEVELS, told.keys, strict=True))
@@ -168,7 +168,7 @@ def _lines(one: Explained) -> Iterator[str]:
         more = f" (the first of {one.parents} parents)" if one.parents > 1 else ""
         yield f"    below {' < '.join(f'{label} {curie}' for label, curie in one.above)}{more}"
     if one.children:
-        yield f"    above {counted(one.children, 'concept')}"
+        yield f"    above {plural(one.children, 'concept')}"
 
 
 COLUMNS: Final = ("concept", "label", "reason")
@@ -191,7 +191,7 @@ class NotSearched(NamedTuple):
     reason: str
 
 
-def unsought(
+def unsearched_labels(
     pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
 ) -> Iterator[NotSearched]:
     """Yields the labels that are not searched: those that the build left out, and those of the pack.

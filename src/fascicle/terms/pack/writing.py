@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, Ints, different
+from fascicle.core.arrays import Bools, Floats, Ints, unique_values
 from fascicle.errors import InputError
-from fascicle.terms.keys.characters import CasePolicy, cased
+from fascicle.terms.keys.characters import CasePolicy, cased_letters
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, StringsWriter, grouped, mapped, write_array
-from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, judged
+from fascicle.terms.pack.arrays import Array, ColumnWriter, Lookup, StringsWriter, map_array, rows_by_owner, write_array
+from fascicle.terms.pack.priors import PREFERRED, WEIGHTS, Style, judge_name
 from fascicle.terms.terms import NAME_KINDS
 
 _OVERHEAD: Final = 72  # bytes that a row takes beside its content: the object, its place in a list, and rounding
@@ -131,7 +131,7 @@ _ANY_CASE: Final = -1
 Told = Callable[[str, int], None]
 
 
-def named(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
+def encode_name(key: str, surface: str, concept: int, numbers: tuple[int, int, int, int, int], *, shown: bool) -> bytes:
     """Returns a name of a concept as a row to be sorted, for `NamesWriter`.
 
     Args:
@@ -165,10 +165,10 @@ class NamesWriter:
             careful: whether a label may be too common or too short to be looked for.
         """
         self._folder, self._table, self._labels, self._careful = folder, table, labels, careful
-        self._keys = StringsWriter(folder, layout.in_table(table, layout.KEYS))
-        self._surfaces = StringsWriter(folder, layout.in_table(table, layout.SURFACES))
+        self._keys = StringsWriter(folder, layout.table_file(table, layout.KEYS))
+        self._surfaces = StringsWriter(folder, layout.table_file(table, layout.SURFACES))
         self._columns = {
-            name: ColumnWriter(folder / layout.in_table(table, name))
+            name: ColumnWriter(folder / layout.table_file(table, name))
             for name in (layout.STARTS, *layout.COLUMNS, *layout.RULED)
         }
         self.terms = 0
@@ -177,7 +177,7 @@ class NamesWriter:
         """Writes all names.
 
         Args:
-            spill: rows that `named` made.
+            spill: rows that `encode_name` made.
             told: progress callback, called with the number of names written, now and then.
         """
         for rows in _by_whole_keys(spill):
@@ -191,10 +191,10 @@ class NamesWriter:
 
     def close(self, concepts: int) -> Lookup:
         """Adds the files that are derived from others: the look-up of keys, and the terms of each concept."""
-        owners = mapped(self._folder / layout.in_table(self._table, layout.CONCEPT))
-        for name, values in zip(layout.OF_CONCEPT, grouped(owners, concepts), strict=True):
-            write_array(self._folder / layout.in_table(self._table, name), values)
-        return Lookup.write(self._folder, layout.in_table(self._table, layout.KEYS))
+        owners = map_array(self._folder / layout.table_file(self._table, layout.CONCEPT))
+        for name, values in zip(layout.OF_CONCEPT, rows_by_owner(owners, concepts), strict=True):
+            write_array(self._folder / layout.table_file(self._table, name), values)
+        return Lookup.write(self._folder, layout.table_file(self._table, layout.KEYS))
 
     def _write(self, rows: list[bytes]) -> None:
         """Writes rows; rows with the same key are in the same call."""
@@ -205,7 +205,7 @@ class NamesWriter:
         first_of_key, first_of_surface = _firsts(keys), _firsts(surfaces)
         first_of_surface |= first_of_key
         places = np.flatnonzero(first_of_surface).tolist()
-        cases, symbols, probabilities = zip(*[judged(surfaces[place].decode()) for place in places], strict=True)
+        cases, symbols, probabilities = zip(*[judge_name(surfaces[place].decode()) for place in places], strict=True)
         of_surface = np.cumsum(first_of_surface) - 1
         surface_rows = of_surface + self._surfaces.count
         styles = (numbers["flags"] & layout.STYLE) // layout.STYLE_UNIT
@@ -216,7 +216,7 @@ class NamesWriter:
             styles[numbers["kind"] == _LABEL] = Style.own
         judged_cases = np.where(symbolic, np.array(symbols)[of_surface], np.array(cases)[of_surface])
         flags = _with_cases(numbers["flags"], judged_cases.astype(np.uint8))
-        own_case = _own_case([cased(surfaces[place].decode()) for place in places])[of_surface]
+        own_case = _own_case([cased_letters(surfaces[place].decode()) for place in places])[of_surface]
         own_case[(flags & layout.CASE) < CasePolicy.exact] = _ANY_CASE
         weights = np.array(_WEIGHTS)[numbers["kind"]] * np.where((flags & layout.PREFERRED) > 0, PREFERRED, 1.0)
         shares = _shares(np.cumsum(first_of_key) - 1, numbers["concept"].astype(np.int64), weights, own_case)
@@ -297,10 +297,10 @@ def _shares(keys: Ints, concepts: Ints, weights: Floats, own_case: Ints) -> Floa
     found = _among(keys, concepts, weights)
     written = np.flatnonzero(own_case != _ANY_CASE)
     pairs = np.unique(np.stack([keys[written], own_case[written]]), axis=1)
-    for key in different(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
+    for key in unique_values(pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]).tolist():
         start, end = np.searchsorted(keys, [key, key + 1])
         own = own_case[start:end]
-        for case in different(own[own != _ANY_CASE]).tolist():
+        for case in unique_values(own[own != _ANY_CASE]).tolist():
             rows = start + np.flatnonzero((own == case) | (own == _ANY_CASE))
             shares = _among(np.zeros(len(rows), dtype=np.int64), concepts[rows], weights[rows])
             same = own_case[rows] == case

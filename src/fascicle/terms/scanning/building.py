@@ -63,7 +63,7 @@ def filter_bits(states: Hashes, mask: np.uint64, *, bits: int) -> Hashes:
     return (states >> np.uint64(min(BITS - bits, BITS - 1))) & mask
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _TOGETHER: Final = 1 << 14  # keys
 _PARTS: Final = 64  # that are sorted one after the other
 _REMEMBERED: Final = 1 << 18  # tokens whose hashes are kept
@@ -72,7 +72,7 @@ _IN_MEMORY: Final = 1 << 18  # bytes of a part that are not written to the disk
 _COPIED: Final = 1 << 20  # bytes at once
 
 
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
     """Yields consecutive items, ``size`` at a time; the last batch may have fewer."""
     source = iter(items)
     while batch := list(islice(source, size)):

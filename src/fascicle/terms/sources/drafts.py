@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from fascicle.core.files.source import Line, Source, lines_or_errors
-from fascicle.core.wording import counted
+from fascicle.core.files.source import Line, Source, read_lines_or_errors
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.terms import ConceptRecord, Cross, Name, NameKind, curie
+from fascicle.terms.terms import ConceptRecord, CrossReference, Name, NameKind, curie
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
 ROWS: Final[Mapping[str, str]] = MappingProxyType(
@@ -36,7 +36,7 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # A part of a row that is left out of what the row gives.
-PARTS: Final[Mapping[str, str]] = MappingProxyType(
+_PARTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "permuted": "is a name with its words in another order, which no text has",
         "repeated": "is a name that the concept has already",
@@ -54,7 +54,7 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 # A concept that is left out.
-CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
+_CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "prefix": "is a concept that keep or drop leaves out",
         "below": "is a concept that below, not_below or branches leaves out",
@@ -64,7 +64,7 @@ CONCEPTS: Final[Mapping[str, str]] = MappingProxyType(
         "type": "is a concept of a type that is left out",
     }
 )
-REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **PARTS, **CONCEPTS})
+_REASONS: Final[Mapping[str, str]] = MappingProxyType({**ROWS, **_PARTS, **_CONCEPTS})
 
 
 class LostLabel(NamedTuple):
@@ -73,7 +73,7 @@ class LostLabel(NamedTuple):
     Attributes:
         concept: CURIE.
         surface: the name.
-        reason: one of `REASONS`.
+        reason: one of `_REASONS`.
     """
 
     concept: str
@@ -91,7 +91,7 @@ class SourceReport:
         records: records that were given out; several may be of one concept.
         names: names in them.
         obsolete: records of obsolete concepts.
-        losses: reason -> how often; the reasons are those of `REASONS`.
+        losses: reason -> how often; the reasons are those of `_REASONS`.
         first: reason -> its first place.
         labels: receives each label that is left out, with its concept and the reason; ``None`` to ignore them.
     """
@@ -106,10 +106,10 @@ class SourceReport:
     labels: list[LostLabel] | None = None
 
     def lose(self, reason: str, place: Place) -> None:
-        """Counts one loss; its reason is one of `REASONS`."""
+        """Counts one loss; its reason is one of `_REASONS`."""
         self.losses[reason] += 1
         if reason not in self.first:
-            assert reason in REASONS
+            assert reason in _REASONS
             self.first[reason] = place
 
     def lose_label(self, concept: str, surface: str, reason: str) -> None:
@@ -125,19 +125,19 @@ class SourceReport:
 
     def summary(self) -> str:
         """Returns the report in one line: what was given, and how much was left out for which reason."""
-        lost = ", ".join(f"{reason} {count:,}" for reason in REASONS if (count := self.losses[reason]))
+        lost = ", ".join(f"{reason} {count:,}" for reason in _REASONS if (count := self.losses[reason]))
         return f"{self.lines()[0]}{f'; left out: {lost}' if lost else ''}"
 
     def lines(self) -> list[str]:
         """Returns the report as sentences, for a person."""
-        said = [f"{counted(self.records, 'record')} with {counted(self.names, 'name')}, {self.obsolete:,} obsolete"]
-        for reason in REASONS:
+        said = [f"{plural(self.records, 'record')} with {plural(self.names, 'name')}, {self.obsolete:,} obsolete"]
+        for reason in _REASONS:
             if count := self.losses[reason]:
-                said.append(f"{count:,} left out, each of which {REASONS[reason]} (first: {self.first[reason]})")
+                said.append(f"{count:,} left out, each of which {_REASONS[reason]} (first: {self.first[reason]})")
         return said
 
 
-MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
+_MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -145,7 +145,7 @@ _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
     {kind: at for at, kind in enumerate(("label", "abbreviation", "exact", "narrow", "broad", "related", "generated"))}
 )
-Reading = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
+ReadRecords = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
 
 
 def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
@@ -155,7 +155,7 @@ def numbered_lines(path: str, encoding: str) -> Iterator[tuple[Place, Line]]:
         InputError: the file cannot be opened.
         FormatError: a line beyond all bounds, damaged gzip data.
     """
-    for number, line in lines_or_errors(Source(path=path, encoding=encoding)):
+    for number, line in read_lines_or_errors(Source(path=path, encoding=encoding)):
         yield Place(path, number), line
 
 
@@ -175,7 +175,7 @@ def counted_lines(path: str, encoding: str, report: SourceReport) -> Iterator[tu
             yield place, line
 
 
-def cleaned(text: str) -> str:
+def clean_name(text: str) -> str:
     """Returns a name with white space collapsed; empty if it has a control character or no visible one."""
     name = " ".join(text.split())
     if not name.isprintable() or not name.isascii():
@@ -232,7 +232,7 @@ class Draft:
     parents: dict[str, None] = field(default_factory=dict)
     replaced_by: dict[str, None] = field(default_factory=dict)
     aliases: dict[str, None] = field(default_factory=dict)
-    references: dict[Cross, None] = field(default_factory=dict)
+    references: dict[CrossReference, None] = field(default_factory=dict)
 
     def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
         """Adds a name, or counts the reason why it is left out.
@@ -246,7 +246,7 @@ class Draft:
         Returns:
             Whether the concept has the name now, from here or from before.
         """
-        settings, place, surface = self.settings, place or self.place, cleaned(text)
+        settings, place, surface = self.settings, place or self.place, clean_name(text)
         if settings.shows:
             self.label = self.label or (surface if kind == "label" else "")
             return False
@@ -273,7 +273,7 @@ class Draft:
     def reference(self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None) -> None:
         """Adds a reference to another vocabulary, or counts an invalid one."""
         if found := curie(text, prefix):
-            self.references[Cross(found, predicate)] = None
+            self.references[CrossReference(found, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
 
@@ -298,7 +298,7 @@ class Draft:
             names.append(Name(surface, "exact" if extra else kind, language))
         own: dict[str, Any] = {name: getattr(self, name) for name in ("curie", "type", "taxon", "rank", "label")}
         own |= {name: tuple(getattr(self, name)) for name in ("parents", "replaced_by", "references")}
-        definition = " ".join(self.definition.split())[:MAX_DEFINITION]
+        definition = " ".join(self.definition.split())[:_MAX_DEFINITION]
         return ConceptRecord(names=tuple(names), definition=definition, obsolete=self.obsolete, **own)
 
     def _add(self, to: dict[str, None], text: str, place: Place | None) -> None:
@@ -309,7 +309,7 @@ class Draft:
             to[found] = None
 
 
-def finished(drafts: Iterable[Draft | ConceptRecord], report: SourceReport) -> Iterator[ConceptRecord]:
+def finish_records(drafts: Iterable[Draft | ConceptRecord], report: SourceReport) -> Iterator[ConceptRecord]:
     """Yields the records of drafts that have an identifier, in order, and then those of their former identifiers."""
     aliases: dict[str, list[str]] = {}
     live: set[str] = set()
@@ -324,10 +324,10 @@ def finished(drafts: Iterable[Draft | ConceptRecord], report: SourceReport) -> I
             for alias in draft.aliases:
                 aliases.setdefault(alias, []).append(draft.curie)
             yield draft.record()
-    yield from hidden(aliases, live)
+    yield from former_records(aliases, live)
 
 
-def hidden(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:
+def former_records(aliases: Mapping[str, Iterable[str]], live: set[str]) -> Iterator[ConceptRecord]:
     """Yields records of former identifiers of a concept, each replaced by the current one.
 
     Args:

@@ -18,12 +18,12 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finished, is_short, language_of_type
+from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finish_records, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})
-T = TypeVar("T")
+_T = TypeVar("_T")
 _REPLACED: Final = "IAO_0100001"
 _NAMESPACE: Final = "hasOBONamespace"
 _ALIAS: Final = "hasAlternativeId"
@@ -166,10 +166,10 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
     """
     reading = _Reading(settings, report)
     with Source(path=settings.path).open() as stream:
-        yield from finished(reading.drafts(JsonParts(stream, at=settings.path)), report)
+        yield from finish_records(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
-def _decoded(raw: str, kind: type[T]) -> T | None:
+def _decoded(raw: str, kind: type[_T]) -> _T | None:
     """Returns a part of the file; ``None`` if it has another form."""
     try:
         return msgspec.json.decode(raw, type=kind)
@@ -203,7 +203,7 @@ def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterato
         MissingExtraError: Parquet, but pyarrow is not installed.
         FormatError: a file is no Parquet.
     """
-    yield from finished(_targets(settings, report), report)
+    yield from finish_records(_targets(settings, report), report)
 
 
 def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:

@@ -29,7 +29,7 @@ from fascicle.terms.terms import ConceptRecord, NameKind, curie
 _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))
 
 
-class Trees:
+class _Trees:
     """Tree numbers of descriptors."""
 
     def __init__(self) -> None:
@@ -53,13 +53,13 @@ class Trees:
         return not branches or any(_in(number, branch) for number in numbers for branch in branches)
 
 
-def _read_trees(settings: SourceSettings, report: SourceReport) -> Trees:
+def _read_trees(settings: SourceSettings, report: SourceReport) -> _Trees:
     """Reads a table of tree numbers, the hierarchy of a source.
 
     Raises:
         FormatError: the table has no columns for descriptors and tree numbers.
     """
-    trees = Trees()
+    trees = _Trees()
     settings = msgspec.structs.replace(settings, path=settings.hierarchy, table=TableSettings())
     for columns in _COLUMNS:
         try:
@@ -147,7 +147,7 @@ class _Record(msgspec.Struct, kw_only=True):
 def _read(
     settings: SourceSettings, report: SourceReport, records: Iterator[tuple[Place, _Record]]
 ) -> Iterator[ConceptRecord]:
-    trees = Trees()
+    trees = _Trees()
     kept: list[str] = []
     for place, record in records:
         report.rows += 1

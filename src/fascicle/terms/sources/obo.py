@@ -14,10 +14,17 @@ from typing import Final
 
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, SourceReport, finished, is_short, language_of_type, numbered_lines
+from fascicle.terms.sources.drafts import (
+    Draft,
+    SourceReport,
+    finish_records,
+    is_short,
+    language_of_type,
+    numbered_lines,
+)
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
-Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
+_Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
 _MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
 _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL)
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
@@ -44,17 +51,17 @@ class Dialect:
     taxon: str = ""
 
 
-OBO: Final = Dialect()
+_OBO: Final = Dialect()
 CELLOSAURUS: Final = Dialect(above=("derived_from",), taxon="NCBI_TaxID:")
 
 
-def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect = OBO) -> Iterator[ConceptRecord]:
+def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect = _OBO) -> Iterator[ConceptRecord]:
     """Streams the terms of an OBO file; identifiers that were merged into others come at its end.
 
     Raises:
         FormatError: the file has no stanza.
     """
-    yield from finished(_terms(settings, report, dialect), report)
+    yield from finish_records(_terms(settings, report, dialect), report)
 
 
 def _terms(settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Iterator[Draft]:
@@ -68,7 +75,7 @@ def _terms(settings: SourceSettings, report: SourceReport, dialect: Dialect) -> 
         raise FormatError("the file has no stanza, such as [Term]; is it OBO?", at=settings.path)
 
 
-def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, Tags]]:
+def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, _Tags]]:
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
         if not kind and line.startswith("import:"):
@@ -111,7 +118,7 @@ class _Stanza:
     dialect: Dialect
 
     @classmethod
-    def of(cls, tags: Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Draft:
+    def of(cls, tags: _Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Draft:
         """Returns the term, an empty one if it has no identifier."""
         first = next((value for tag, value, _ in tags if tag == "id"), "")
         identifier = curie(_plain(first), settings.prefix)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, SourceReport, hidden, is_short, language_of_type
+from fascicle.terms.sources.drafts import Draft, SourceReport, former_records, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
@@ -144,7 +144,7 @@ class _Graph:
             self._report.used += 1
             live.add(draft.curie)
             yield draft.record()
-        yield from hidden(self._aliases, live)
+        yield from former_records(self._aliases, live)
 
     def _describe(self, draft: Draft, part: str, text: str, kind: str) -> None:
         concept = self._curie(text)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import at_most
+from fascicle.core.arguments import time_limit
 from fascicle.core.files.pipes import unreadable
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import near_hint
@@ -25,7 +25,7 @@ from fascicle.errors import FormatError, InputError, Place, RecipeError
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.sources import releases
-from fascicle.terms.sources.drafts import Reading, SourceReport
+from fascicle.terms.sources.drafts import ReadRecords, SourceReport
 from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
@@ -48,7 +48,7 @@ class SourceReader:
 
     name: str
     means: str
-    read: Reading
+    read: ReadRecords
     hierarchy: bool = False
     table: bool = False
 
@@ -57,7 +57,7 @@ def _table(name: str, means: str) -> SourceReader:
     return SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
 
 
-def _two(name: str, means: str, read: Reading, *, table: bool = True) -> SourceReader:
+def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> SourceReader:
     return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
 
 
@@ -74,10 +74,8 @@ _ROWS: Final = (
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
     _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, name="mesh_terms")),
     _table("gene_info", "NCBI Gene: gene_info"),
-    _two(
-        "ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_names, table=False
-    ),
-    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged),
+    _two("ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_taxa, table=False),
+    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa),
     SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
     _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
@@ -92,7 +90,7 @@ _ROWS: Final = (
 READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
 
 
-def reader_named(name: str) -> SourceReader:
+def find_reader(name: str) -> SourceReader:
     """Returns the reader with a name.
 
     Raises:
@@ -104,11 +102,11 @@ def reader_named(name: str) -> SourceReader:
     return READERS[name]
 
 
-Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
+_Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]
 _SECONDS: Final = 5.0  # of processor time, for the names of one record
 
 
-def unfit(settings: SourceSettings) -> Callable[[str], str]:
+def _unfit(settings: SourceSettings) -> Callable[[str], str]:
     """Returns a function that gives the reason why `max_tokens` or `without` exclude a name; empty if it stays."""
     patterns = [re.compile(pattern) for pattern in settings.without]
     most = settings.max_tokens
@@ -122,7 +120,7 @@ def unfit(settings: SourceSettings) -> Callable[[str], str]:
     return reason
 
 
-def fitting(settings: SourceSettings) -> Fits:
+def make_name_filter(settings: SourceSettings) -> _Fits:
     """Returns a function that filters the names of a record by `max_tokens` and `without`.
 
     The function counts the excluded names, except labels.
@@ -135,12 +133,12 @@ def fitting(settings: SourceSettings) -> Fits:
     """
     if not settings.without and settings.max_tokens >= settings.max_length:
         return lambda names, report, place: names
-    reason = unfit(settings)
+    reason = _unfit(settings)
 
     def fit(names: Sequence[Name], report: SourceReport, place: Place) -> Sequence[Name]:
         said = "without has a regular expression that finds no end; write it without a repetition inside of another"
         error = InputError(f"{place}: {said}", file=place.file, code="too-large")
-        with at_most(_SECONDS, error) if settings.without else nullcontext():
+        with time_limit(_SECONDS, error) if settings.without else nullcontext():
             reasons = [reason(name.surface) for name in names]
         for name, why in zip(names, reasons, strict=True):
             if why and name.kind != "label":  # which stays, or is lost with its record
@@ -170,7 +168,7 @@ def read_source(settings: SourceSettings, *, report: SourceReport | None = None)
     for path, sha256 in ((settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)):
         if sha256:
             check_hash(path, sha256)
-    keeps, fits, why = _branch(settings, reader), fitting(settings), unfit(settings)
+    keeps, fits, why = _branch(settings, reader), make_name_filter(settings), _unfit(settings)
     starts, drops, taxa = settings.keep, settings.drop, frozenset(map(curie, settings.taxa))
     for record in reader.read(settings, report):
         reason = ""
@@ -230,7 +228,7 @@ def check_source(settings: SourceSettings) -> SourceReader:
     Raises:
         RecipeError: an unknown reader or type, or settings that the reader does not take.
     """
-    reader = reader_named(settings.reader)
+    reader = find_reader(settings.reader)
     for name, default in (("columns", ColumnSettings()), ("table", TableSettings())):
         if not reader.table and getattr(settings, name) != default:
             raise RecipeError(f"the reader {reader.name!r} reads no table of its own: leave {name} out", key=name)

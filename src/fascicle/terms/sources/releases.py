@@ -24,19 +24,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fascicle.core.wording import unescaped
+from fascicle.core.wording import unescape_html
 from fascicle.errors import Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.tables import Layout, open_table, read_table
-from fascicle.terms.terms import ConceptRecord, Cross, NameKind, curie
+from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7
 
 
 @cache
-def layouts() -> Mapping[str, Layout]:
+def _layouts() -> Mapping[str, Layout]:
     """Returns the layouts of the tables of known publishers, by the names of their readers."""
     content = Path(__file__).with_name("layouts.toml").read_bytes()
     return MappingProxyType(msgspec.toml.decode(content, type=dict[str, Layout]))
@@ -44,7 +44,7 @@ def layouts() -> Mapping[str, Layout]:
 
 def read_published(settings: SourceSettings, report: SourceReport, *, name: str) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table of a known publisher."""
-    return read_table(settings, report, layout=layouts()[name])
+    return read_table(settings, report, layout=_layouts()[name])
 
 
 def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -58,7 +58,7 @@ def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
     """
     kinds: list[str] = [""]
     types = _semantic(settings, report, kinds) if settings.hierarchy else None
-    for record in read_table(settings, report, layout=layouts()["umls"]):
+    for record in read_table(settings, report, layout=_layouts()["umls"]):
         if types is None:
             yield record
         elif kind := kinds[types[int(record.curie.rpartition("C")[2])]]:
@@ -94,8 +94,8 @@ def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
     """
     if settings.hierarchy:
         above = msgspec.structs.replace(settings, path=settings.hierarchy)
-        yield from read_table(above, report, layout=layouts()["snomed_above"])
-    yield from read_table(settings, report, layout=layouts()["snomed"])
+        yield from read_table(above, report, layout=_layouts()["snomed_above"])
+    yield from read_table(settings, report, layout=_layouts()["snomed"])
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -105,10 +105,10 @@ def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[Conc
         InputError: a file cannot be opened.
     """
     for level in range(4):
-        yield from read_table(settings, report, layout=layouts()[f"meddra_{level}"])
+        yield from read_table(settings, report, layout=_layouts()[f"meddra_{level}"])
     if settings.hierarchy:
         yield from read_table(
-            msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=layouts()["meddra_lowest"]
+            msgspec.structs.replace(settings, path=settings.hierarchy), report, layout=_layouts()["meddra_lowest"]
         )
 
 
@@ -122,9 +122,9 @@ def read_medic(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
             continue
         draft = Draft(settings=settings, report=report, place=place, curie=identifiers[0])
         label, *synonyms = names.split("|")
-        draft.name(unescaped(label), "label")
+        draft.name(unescape_html(label), "label")
         for synonym in synonyms:
-            draft.name(unescaped(synonym))
+            draft.name(unescape_html(synonym))
         if not draft.names:
             report.lose("no-name", place)
             continue
@@ -138,7 +138,7 @@ def _curie(text: str) -> str:
     return curie(text, "OMIM" if text.strip().isdigit() else "MESH")
 
 
-PREFIX: Final = "NCBITaxon"
+_PREFIX: Final = "NCBITaxon"
 _CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         "scientific name": "label",
@@ -153,14 +153,14 @@ _CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 
 
-def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+def read_taxa(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the taxa of ``names.dmp``, and of ``nodes.dmp`` if it is given as the hierarchy."""
     draft: Draft | None = None
     for place, cells in _rows(settings.path, settings, report, columns=4):
         if cells[3] not in _CLASSES:  # such as type material: of a specimen
             report.lose("relation", place)
             continue
-        identifier = curie(cells[0], PREFIX)
+        identifier = curie(cells[0], _PREFIX)
         if draft is not None and draft.curie != identifier:
             yield draft.record()
             draft = None
@@ -173,21 +173,21 @@ def read_names(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
         yield from _nodes(settings, report)
 
 
-def read_merged(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+def read_merged_taxa(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the identifiers of ``merged.dmp``, each replaced by the current one."""
     for place, cells in _rows(settings.path, settings, report, columns=2, numbers=2):
         if cells[0] == cells[1]:
             report.lose("identifier", place)
             continue
         report.used += 1
-        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{PREFIX}:{cells[1]}",))
+        yield ConceptRecord(curie=f"{_PREFIX}:{cells[0]}", obsolete=True, replaced_by=(f"{_PREFIX}:{cells[1]}",))
 
 
 def _nodes(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     for _, cells in _rows(settings.hierarchy, settings, report, columns=3, numbers=2):
         report.used += 1
-        parents = () if cells[0] == cells[1] else (f"{PREFIX}:{cells[1]}",)  # the root is above itself
-        yield ConceptRecord(curie=f"{PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
+        parents = () if cells[0] == cells[1] else (f"{_PREFIX}:{cells[1]}",)  # the root is above itself
+        yield ConceptRecord(curie=f"{_PREFIX}:{cells[0]}", rank=cells[2], parents=parents)
 
 
 def _rows(
@@ -198,7 +198,7 @@ def _rows(
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) < columns:
             report.lose("columns", place)
-        elif not all(curie(cell, PREFIX) for cell in cells[:numbers]):
+        elif not all(curie(cell, _PREFIX) for cell in cells[:numbers]):
             report.lose("identifier", place)
         else:
             yield place, cells
@@ -245,8 +245,8 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
             report.lose("relation", place)
         else:
             report.used += 1
-            yield ConceptRecord(curie=first, references=(Cross(second, predicate),))
-            yield ConceptRecord(curie=second, references=(Cross(first, _INVERSE[predicate]),))
+            yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
+            yield ConceptRecord(curie=second, references=(CrossReference(first, _INVERSE[predicate]),))
 
 
 def _contracted(predicate: str) -> str:

@@ -19,7 +19,7 @@ from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, Tabl
 from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind, curie
 
-Numbered = Iterator[tuple[Place, Line]]
+_Numbered = Iterator[tuple[Place, Line]]
 Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
@@ -54,7 +54,7 @@ def open_table(
         FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
-    lines: Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
+    lines: _Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
     filters = {**settings.table.where, **settings.table.unless}
     if all(isinstance(column, int) for column in needed):
         separator = settings.table.separator.replace("auto", "\t")
@@ -75,8 +75,8 @@ def open_table(
 
 
 def _header(
-    settings: SourceSettings, lines: Numbered, needed: list[str], wished: list[str]
-) -> tuple[dict[Column, int], str, Numbered]:
+    settings: SourceSettings, lines: _Numbered, needed: list[str], wished: list[str]
+) -> tuple[dict[Column, int], str, _Numbered]:
     """Returns the places of the columns, the separator, and the lines after the header."""
     given = settings.table.separator
     shown = ""
@@ -105,7 +105,7 @@ def _rows(
     settings: SourceSettings,
     report: SourceReport,
     *,
-    lines: Numbered,
+    lines: _Numbered,
     cut: Callable[[str], list[str]],
     width: int,
     at: Mapping[Column, int],
@@ -218,7 +218,7 @@ class Layout(Settings, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, columns=columns, table=_over(self.table, settings.table))
 
 
-S = TypeVar("S", bound=msgspec.Struct)
+_S = TypeVar("_S", bound=msgspec.Struct)
 _GENERIC: Final = Layout()
 
 
@@ -359,7 +359,7 @@ def _word(text: str) -> str:
     return plain.removeprefix("oboinowl").removeprefix("rdfs").removeprefix("skos")
 
 
-def _over(base: S, given: S) -> S:
+def _over(base: _S, given: _S) -> _S:
     """Returns settings, overridden by those values of another that are not the default."""
     default = type(given)()
     changed = {f: value for f in given.__struct_fields__ if (value := getattr(given, f)) != getattr(default, f)}

@@ -22,23 +22,23 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.stream import chunks
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
-from fascicle.loading import load_whole
+from fascicle.loading import load_all_types
 from fascicle.models.heads.contract import IGNORED
 from fascicle.models.heads.tagger import SoftmaxTagger
 from fascicle.models.model import FAMILIES, NerModel
 from fascicle.runtime.places import find_model
-from fascicle.settings.folders.best import described_by
+from fascicle.settings.folders.best import description_file
 from fascicle.settings.folders.manifest import MANIFEST, read_manifest
 from fascicle.settings.heads import AnyHead, MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
-from fascicle.text.annotator import Annotator, without_b
+from fascicle.text.annotator import Annotator, bio_to_io
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Batch
 from fascicle.training.corpus import Parts
-from fascicle.training.distil.pupil import TAUGHT, AnswerLoss, Pair, Student
+from fascicle.training.distil.pupil import TAUGHT, AnswerLoss, Student, StudentAndTeacher
 from fascicle.training.engine.events import Finished, Line, Point
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import PointResult
@@ -49,11 +49,11 @@ from fascicle.training.recogniser.run import Recogniser, check_names
 
 FILE: Final = "answers.safetensors"
 _MEGABYTE: Final = 1 << 20
-Table = NDArray[np.float16]
+_Table = NDArray[np.float16]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answers:
+class TeacherAnswers:
     """Probabilities of all labels except O for the units of each document.
 
     Attributes:
@@ -61,7 +61,7 @@ class Answers:
         key: hash of everything that affects them.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[_Table]
     key: str
 
     @property
@@ -92,9 +92,9 @@ class AnswerLabels:
     megabytes: int
 
 
-def answers_of(
+def teacher_answers(
     teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: AnswerLabels, folder: Path
-) -> Answers:
+) -> TeacherAnswers:
     """Computes the answers of a teacher, or reads the same answers from a run folder.
 
     Args:
@@ -118,14 +118,14 @@ def answers_of(
     key = _key(teacher, documents, pieces, wanted)
     kept = _read(folder, key)
     if kept is not None and len(kept) == sum(units):
-        return Answers(tables=np.split(kept, np.cumsum(units)[:-1]), key=key)
-    tables: list[Table] = []
+        return TeacherAnswers(tables=np.split(kept, np.cumsum(units)[:-1]), key=key)
+    tables: list[_Table] = []
     for chunk in chunks(documents):
         for tagged in teacher.tag(chunk):
             rows = _columns(tagged.probabilities, teacher, wanted)
             at = len(tables)
             tables.append(_at_units(pieces[at].units, tagged.words, rows))
-    return Answers(tables=tables, key=key)
+    return TeacherAnswers(tables=tables, key=key)
 
 
 _WIDTHS: Final = {"BIO": 2, "IO": 1}
@@ -137,13 +137,13 @@ def _columns(table: Floats, teacher: Annotator, wanted: AnswerLabels) -> Floats:
     if given != wanted.scheme:
         if given == "IO":
             raise RecipeError('the teacher answers in IO, which does not tell B from I; set head.scheme = "IO"')
-        table = without_b(table)
+        table = bio_to_io(table)
     width = _WIDTHS[wanted.scheme]
     chosen = [width * teacher.types.index(name) + at for name in wanted.types for at in range(width)]
     return table[:, chosen]
 
 
-def _at_units(units: Ints, words: Ints, rows: Floats) -> Table:
+def _at_units(units: Ints, words: Ints, rows: Floats) -> _Table:
     """Returns for each unit the row of the word with the same range."""
     found = np.full((len(units), rows.shape[1]), IGNORED, dtype=np.float16)
     if not len(words):
@@ -161,25 +161,25 @@ def _key(teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pie
     return digest.hexdigest()
 
 
-def _read(folder: Path, key: str) -> Table | None:
+def _read(folder: Path, key: str) -> _Table | None:
     """Reads the answers in a run folder; ``None`` if there are none, or others, or damaged ones."""
     try:
         with safe_open(folder / FILE, framework="numpy") as file:
             said = file.metadata() or {}
             if said.get("key") != key:
                 return None
-            found: Table = file.get_tensor("answers")
+            found: _Table = file.get_tensor("answers")
     except (OSError, SafetensorError):
         return None
     return found if said.get("sha256") == _sha256(found) else None
 
 
-def _sha256(table: Table) -> str:
+def _sha256(table: _Table) -> str:
     return hashlib.sha256(np.ascontiguousarray(table).data).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaughtSet(TrainingSet):
+class _TaughtSet(TrainingSet):
     """Training set whose batches also hold the answers of a teacher, as ``TAUGHT``.
 
     Attributes:
@@ -212,7 +212,7 @@ class DistilledRecogniser(Recogniser):
         notes: for the user, before those of a recogniser.
     """
 
-    answers: Answers
+    answers: TeacherAnswers
     more: Mapping[str, Any]
     notes: Sequence[str]
 
@@ -249,9 +249,9 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
         ModelError: teacher or student cannot be loaded.
     """
     assert recipe.prediction
-    teacher = load_whole(recipe.teacher.model)
+    teacher = load_all_types(recipe.teacher.model)
     _check_answers(teacher, recipe.teacher.model)
-    pair = Pair.of(recipe)
+    pair = StudentAndTeacher.of(recipe)
     student = pair.student
     own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
     check_names(own)
@@ -260,8 +260,8 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     prepared = prepare(own, parts, student)
     head = _checked_head(prepared.model, teacher)
     wanted = AnswerLabels(types=parts.types, scheme=head.scheme.name, megabytes=recipe.prediction.megabytes)
-    answers = answers_of(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
-    data = TaughtSet(**vars(prepared.data), answers=answers.tables, head=head)
+    answers = teacher_answers(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
+    data = _TaughtSet(**vars(prepared.data), answers=answers.tables, head=head)
     pair.compare(document.text for document in parts.train)
     pupil = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
@@ -296,7 +296,7 @@ def _check_answers(teacher: Annotator, given: str) -> None:
 def _head_like(recipe: DistilRecipe) -> AnyHead:
     """Returns the settings of the teacher's head if that can imitate, else those of a multi-label tagger."""
     folder = find_model(recipe.teacher.model)
-    if described_by(folder).name == MANIFEST:
+    if description_file(folder).name == MANIFEST:
         head = read_manifest(folder).answering
         if head.level == "word" and getattr(FAMILIES.get(type(head)), "imitates", False):
             return head
@@ -345,7 +345,7 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     return replace(parts, types=tuple(teacher.types))
 
 
-def _told(answers: Answers) -> str:
+def _told(answers: TeacherAnswers) -> str:
     units = sum(map(len, answers.tables))
     unseen = f"; it does not see {answers.unseen:,} of them as such" if answers.unseen else ""
-    return f"the teacher answers for {counted(units, 'word')} of train{unseen}"
+    return f"the teacher answers for {plural(units, 'word')} of train{unseen}"

@@ -17,10 +17,10 @@ import torch
 from msgspec import UNSET
 from torch import Tensor, nn
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Encoder, Pretrained, Trainable, load_pretrained
-from fascicle.models.layers import LayerReader, Layers, copied, with_layers, with_size
+from fascicle.models.layers import LayerReader, Layers, copy_encoder, with_layers, with_size
 from fascicle.models.model import NerModel
 from fascicle.models.nn.losses import attention_loss, layer_map, state_loss
 from fascicle.models.nn.pooling import draw
@@ -49,12 +49,12 @@ class Teacher:
             attention: whether attention is read too.
 
         Raises:
-            RecipeError: the tokenizers do not fit, see ``ids_of``.
+            RecipeError: the tokenizers do not fit, see ``map_token_ids``.
             ModelError: the layers of the encoder are not found.
         """
         self.encoder = pretrained.encoder.eval().requires_grad_(False)
         self.reader = LayerReader(self.encoder, attention=attention)
-        self._ids = torch.tensor(ids_of(pupil, pretrained.tokenizer))
+        self._ids = torch.tensor(map_token_ids(pupil, pretrained.tokenizer))
 
     @torch.no_grad()
     def see(self, batch: Mapping[str, Tensor]) -> Layers:
@@ -73,7 +73,7 @@ class Teacher:
         return seen
 
 
-def ids_of(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
+def map_token_ids(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
     """Maps each token id of a student to that of its teacher, by equal string or equal use as a special token.
 
     Args:
@@ -121,9 +121,9 @@ def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: Piece
         teacher: of the teacher.
 
     Raises:
-        RecipeError: these are too many, or ``ids_of`` refuses the tokenizers.
+        RecipeError: these are too many, or ``map_token_ids`` refuses the tokenizers.
     """
-    ids = np.array(ids_of(pupil, teacher))
+    ids = np.array(map_token_ids(pupil, teacher))
     count, other, example = 0, 0, ""
     for text, (ours, places), (theirs, others) in zip(texts, pupil.encode(texts), teacher.encode(texts), strict=True):
         known = {(*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)}
@@ -138,7 +138,7 @@ def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: Piece
     return other / max(1, count)
 
 
-def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrained:
+def _student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrained:
     """Loads or builds a student; random weights come from torch's generator.
 
     Args:
@@ -153,7 +153,7 @@ def student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretrai
         base = load_pretrained(settings.encoder, revision=settings.revision)
     else:
         assert teacher is not None
-        base = Pretrained(encoder=copied(teacher.encoder), tokenizer=teacher.tokenizer, special=teacher.special)
+        base = Pretrained(encoder=copy_encoder(teacher.encoder), tokenizer=teacher.tokenizer, special=teacher.special)
     if settings.layers:
         encoder = with_layers(base.encoder, settings.layers)
     elif settings.size is not UNSET:
@@ -326,7 +326,7 @@ _BEGINNING: Final = 2000  # characters of each
 
 
 @dataclass(kw_only=True, eq=False)
-class Pair:
+class StudentAndTeacher:
     """Student of a recipe and the encoder that teaches it.
 
     Attributes:
@@ -342,7 +342,7 @@ class Pair:
     layers: LayerLosses | None = None
 
     @classmethod
-    def of(cls, recipe: DistilRecipe) -> Pair:
+    def of(cls, recipe: DistilRecipe) -> StudentAndTeacher:
         """Opens the teacher and builds the student; seeds torch.
 
         Raises:
@@ -351,7 +351,7 @@ class Pair:
         """
         teacher = open_encoder(recipe.teacher) if recipe.layers or not recipe.student.encoder else None
         torch.manual_seed(recipe.seed)
-        return cls(recipe=recipe, student=student_of(recipe.student, teacher), teacher=teacher)
+        return cls(recipe=recipe, student=_student_of(recipe.student, teacher), teacher=teacher)
 
     def compare(self, texts: Iterable[str]) -> None:
         """Builds the losses on layers, if the recipe has any.
@@ -371,7 +371,7 @@ class Pair:
         for who, one in (("student", student), ("teacher", teacher)):
             if longest > one.encoder.longest:
                 raise RecipeError(
-                    f"windows of {longest} pieces are longer than the {counted(one.encoder.longest, 'piece')} that the "
+                    f"windows of {longest} pieces are longer than the {plural(one.encoder.longest, 'piece')} that the "
                     f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
                 )
         taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)

@@ -30,8 +30,8 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import Parts, data_facts, read_part
-from fascicle.training.distil.pupil import LAYERS, Pair, Student
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
+from fascicle.training.distil.pupil import LAYERS, Student, StudentAndTeacher
+from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.raw.documents import raw_documents
@@ -42,7 +42,7 @@ from fascicle.training.several import without_excluded
 from fascicle.version import VERSION
 
 
-def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
+def _card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[str, float]) -> Iterator[str]:
     """Yields the lines of the card of the encoder as Markdown: its origin, and its losses on held-out text.
 
     Args:
@@ -68,8 +68,8 @@ def card_of(recipe: DistilRecipe, facts: Mapping[str, Any], held_out: Mapping[st
         yield f"| {name} | {of_one['sha256']} |"
 
 
-ENCODER: Final = "encoder"
-Losses = Mapping[str, float]
+_ENCODER: Final = "encoder"
+_Losses = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,24 +84,24 @@ class LayersFinished(Ended):
 
     epoch: int
     step: int
-    held_out: Losses
+    held_out: _Losses
 
     @property
     def encoder(self) -> Path:
         """Folder of the encoder."""
-        return self.folder / ENCODER
+        return self.folder / _ENCODER
 
     def as_dict(self) -> dict[str, Any]:
         """See ``Ended``."""
         return {"epoch": self.epoch, "step": self.step, "held_out": dict(self.held_out)}
 
 
-def _told(losses: Losses) -> str:
+def _told(losses: _Losses) -> str:
     return ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
 
 
 @dataclass(kw_only=True, eq=False)
-class LayerTrainee(Trainee):
+class _LayerTrainee(Trainee):
     """Trainee: an encoder that imitates layers; the best one on held-out text is kept.
 
     Attributes:
@@ -124,8 +124,8 @@ class LayerTrainee(Trainee):
 
     def __post_init__(self) -> None:
         """Sets the criterion by which the encoder is chosen."""
-        kept = Kept(folder=ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
-        choice = Choice.of(self.loop.settings, kept)
+        kept = KeptModel(folder=_ENCODER, merit=lambda line: -float(line["held_out"]["total"]))
+        choice = Selection.of(self.loop.settings, kept)
         self.choice = replace(choice, aim=f"loss on held-out text for {choice.patience} times that it was scored")
 
     def judge(self, point: Point) -> PointResult:
@@ -150,11 +150,11 @@ class LayerTrainee(Trainee):
                 total[name] += float(loss) * weight
         return {name: value / pieces for name, value in total.items()}
 
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the encoder and its card."""
         save_pretrained(place, self.student)
         known = {**self.facts.more, "data": self.facts.data}
-        card = card_of(self.recipe, known, self.losses or self._compared())
+        card = _card_of(self.recipe, known, self.losses or self._compared())
         (place / CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
@@ -176,7 +176,7 @@ class _Read:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> LayerTrainee:
+def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> _LayerTrainee:
     """Opens the teacher, builds the student and reads the texts.
 
     Args:
@@ -189,7 +189,7 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
         RecipeError: teacher and student do not fit each other or the recipe.
         ModelError: one of them cannot be loaded.
     """
-    pair = Pair.of(recipe)
+    pair = StudentAndTeacher.of(recipe)
     student = pair.student
     given = raw_documents(recipe.text, seed=recipe.seed) if recipe.text else _documents(recipe)
     pair.compare(one.text for one in (given.train if isinstance(given, Parts) else given))
@@ -205,7 +205,7 @@ def prepare_layers(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]
     )
     batches = read.held_out.batches(size=recipe.training.batch_size, seed=0, epoch=0)
     held_out = [batch for batch, _ in batches]
-    return LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
+    return _LayerTrainee(folder=folder, recipe=recipe, student=student, loop=trainer, held_out=held_out, facts=facts)
 
 
 def _documents(recipe: DistilRecipe) -> Parts:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from fascicle.core.files.atomic import atomic_text_writer
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.training.engine.folder import METRICS, legible
+from fascicle.training.engine.folder import METRICS, resume_errors
 from fascicle.training.engine.loop import StepDone
 
 
@@ -140,7 +140,7 @@ RunEvent = Note | StepDone | Validated | Ended
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class KeptModel:
     """Model that a run keeps while it continues.
 
     Attributes:
@@ -153,7 +153,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Selection:
     """Rules of a run: when it is scored, which models it keeps, and when it stops.
 
     Attributes:
@@ -165,7 +165,7 @@ class Choice:
         aim: name of the value that did not improve, for the sentence about an early stop.
     """
 
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[KeptModel, ...] = ()
     last: bool = False
     every: int = 0
     minutes: float = 0.0
@@ -173,17 +173,17 @@ class Choice:
     aim: str = ""
 
     @classmethod
-    def of(cls, given: TrainingSettings, *kept: Kept, aim: str = "") -> Choice:
+    def of(cls, given: TrainingSettings, *kept: KeptModel, aim: str = "") -> Selection:
         """Returns the choice that a recipe asks for; a line an epoch, where epochs are counted."""
         patience = given.patience_epochs or given.patience_validations
         last, every = given.select == "last", given.validate_every_steps
         return cls(kept=kept, last=last, every=every, patience=patience, aim=aim)
 
 
-class Record:
+class MetricsRecord:
     """Lines of ``metrics.jsonl``, and the decisions that follow from them."""
 
-    def __init__(self, folder: Path, choice: Choice) -> None:
+    def __init__(self, folder: Path, choice: Selection) -> None:
         """Starts without lines.
 
         Args:
@@ -204,7 +204,7 @@ class Record:
         Raises:
             OutputError: a line is damaged, or lacks the score by which the model is chosen.
         """
-        with legible(self.path):
+        with resume_errors(self.path):
             lines = list(map(json.loads, self.path.read_text(encoding="utf-8").splitlines()))
             self.lines = [x for x in lines if _is_reached(x, epoch=epoch, step=step)]
             for kept in self._choice.kept:
@@ -216,11 +216,11 @@ class Record:
         with atomic_text_writer(self.path, overwrite=True) as stream:
             stream.writelines(json.dumps(line) + "\n" for line in self.lines)
 
-    def chosen(self, kept: Kept) -> Line:
+    def chosen(self, kept: KeptModel) -> Line:
         """Returns the line of the model that is kept."""
         return self.lines[-1] if self._choice.last else self._best(kept)
 
-    def _best(self, kept: Kept) -> Line:
+    def _best(self, kept: KeptModel) -> Line:
         return max(self.lines, key=kept.merit)
 
     def ends_at(self, *, epoch: int, step: int) -> bool:
@@ -258,7 +258,7 @@ _NAME: Final = "since.json"
 
 
 @dataclass(kw_only=True)
-class Unscored:
+class SinceScoring:
     """Steps and time since the last scoring.
 
     Attributes:
@@ -274,12 +274,12 @@ class Unscored:
     saved: float = 0.0
 
     @classmethod
-    def read(cls, folder: Path) -> Unscored:
+    def read(cls, folder: Path) -> SinceScoring:
         """Reads the file that ``write`` wrote; empty if the folder of an earlier release has none."""
         path = folder / _NAME
         if not path.exists():
             return cls()
-        with legible(path):
+        with resume_errors(path):
             known = json.loads(path.read_text(encoding="utf-8"))
             events = [StepDone(step=step, loss=float(loss)) for step, loss in known["losses"]]
             return cls(events=events, before=float(known["seconds"]))
@@ -290,7 +290,7 @@ class Unscored:
         (folder / _NAME).write_text(json.dumps({"losses": losses, "seconds": self.seconds()}), encoding="utf-8")
         self.saved = time.perf_counter()
 
-    def going_on(self) -> Unscored:
+    def going_on(self) -> SinceScoring:
         """Returns a copy with the clock started now."""
         now = time.perf_counter()
         return replace(self, started=now, saved=now)

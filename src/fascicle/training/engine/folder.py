@@ -17,8 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.files.atomic import atomic_text_writer
-from fascicle.core.files.owned import changed, remove_empty, remove_owned
-from fascicle.core.files.temporary import held
+from fascicle.core.files.owned import changed_files, remove_empty, remove_owned
+from fascicle.core.files.temporary import lock_folder
 from fascicle.errors import OutputError
 from fascicle.settings.base import Settings
 
@@ -158,7 +158,7 @@ class Start:
             OutputError: another process holds it.
         """
         place = Path(os.path.realpath(self.folder))  # the target of a link
-        if place.is_dir() and not self._claims.enter_context(held(place)):
+        if place.is_dir() and not self._claims.enter_context(lock_folder(place)):
             raise OutputError(
                 f"another process trains in {self.folder}; wait until it ends, or give another run folder"
             )
@@ -312,7 +312,7 @@ def recipe_text(recipe: Settings) -> str:
     return msgspec.json.format(msgspec.json.encode(recipe)).decode("utf-8")
 
 
-def facts_of(folder: Path) -> dict[str, Any]:
+def read_run_facts(folder: Path) -> dict[str, Any]:
     """Returns the content of ``run.json``; empty if a run was killed before it was written.
 
     Raises:
@@ -321,14 +321,14 @@ def facts_of(folder: Path) -> dict[str, Any]:
     path = folder / FACTS
     if not path.is_file() and not (folder / METRICS).exists():
         return {}
-    with legible(path):
+    with resume_errors(path):
         facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         facts["data"]  # in files of every version
     return facts
 
 
 @contextmanager
-def legible(path: Path) -> Iterator[None]:
+def resume_errors(path: Path) -> Iterator[None]:
     """Converts errors of reading in the block to an error that the run cannot be resumed from this file.
 
     Args:
@@ -348,13 +348,13 @@ def legible(path: Path) -> Iterator[None]:
         ) from error
 
 
-def check_whole(folder: Path) -> None:
+def check_unchanged(folder: Path) -> None:
     """Refuses to resume from files that have changed since they were written, and that would still be readable.
 
     Raises:
         OutputError: a file is missing or was changed.
     """
-    for name in changed(folder):
+    for name in changed_files(folder):
         raise OutputError(
             f"{folder / name} was damaged, or changed by another program, so the run cannot go on; start a new run",
             file=str(folder / name),
@@ -374,7 +374,7 @@ def check_same_data(folder: Path, before: Mapping[str, Any], facts: Mapping[str,
         OutputError: their hashes differ, or ``run.json`` does not have them.
     """
     now = {name: of["sha256"] for name, of in facts.items()}
-    with legible(folder / FACTS):
+    with resume_errors(folder / FACTS):
         then = {name: of["sha256"] for name, of in before["data"].items()}
     other = {name for name in then | now if then.get(name) != now.get(name)}
     if other:

@@ -31,16 +31,16 @@ from fascicle.models.encoder import Trainable
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.nn.dropout import QuickDropout
 from fascicle.settings.recipes.recogniser import TrainingSettings
-from fascicle.training.engine.folder import legible
+from fascicle.training.engine.folder import resume_errors
 from fascicle.training.engine.optim import RowGradients, WeightAverage, clip, make_optimizer, make_schedule, weights_in
 
-Used = Literal["fp32", "bf16"]
-_PRECISIONS: Final[tuple[Used, ...]] = ("fp32", "bf16")
+_Used = Literal["fp32", "bf16"]
+_PRECISIONS: Final[tuple[_Used, ...]] = ("fp32", "bf16")
 _MUCH: Final = 1.25  # chance and other processes make a step a tenth slower, and must not affect the result of a run
 _INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")  # flags of x86-64 (two) and of ARM
 
 
-def precision_on(device: torch.device, settings: TrainingSettings) -> Used:
+def precision_on(device: torch.device, settings: TrainingSettings) -> _Used:
     """Returns the arithmetic to use: that of the recipe, or, for ``"auto"``, bf16 where the device computes in it.
 
     Args:
@@ -52,7 +52,7 @@ def precision_on(device: torch.device, settings: TrainingSettings) -> Used:
     return "bf16" if computes_bf16(device) else "fp32"
 
 
-def faster(seconds: Mapping[Used, float]) -> Used:
+def faster_precision(seconds: Mapping[_Used, float]) -> _Used:
     """Returns the arithmetic for ``"auto"`` on a CPU with bf16: fp32 where a bf16 step takes 25% longer or more."""
     return "fp32" if seconds["bf16"] > _MUCH * seconds["fp32"] else "bf16"
 
@@ -106,7 +106,7 @@ class EpochDone:
     epoch: int
 
 
-Taught = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of one batch
+BatchTensors = tuple[dict[str, Tensor], dict[str, Tensor]]  # inputs and targets of one batch
 
 
 class Loop(ABC):
@@ -172,7 +172,7 @@ class Loop(ABC):
         Raises:
             OutputError: the state is damaged, or of another model.
         """
-        with legible(folder):
+        with resume_errors(folder):
             try:
                 self._restore(folder)
             except torch.OutOfMemoryError:
@@ -186,7 +186,7 @@ class Loop(ABC):
         self.epoch, self.step = numbers["epoch"], numbers["step"]
         put_weights(self.model, {n: tensors[f"model.{n}"] for n, _ in self.model.named_parameters()})
         state: dict[int, dict[str, Any]] = {}
-        for name, value in (under(tensors, "optimizer.") | numbers["optimizer"]).items():
+        for name, value in (_under(tensors, "optimizer.") | numbers["optimizer"]).items():
             index, _, field = name.partition(".")
             state.setdefault(int(index), {})[field] = value
         self.optimizer.load_state_dict({"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]})
@@ -212,7 +212,7 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Returns the tensors whose names begin with a prefix, without the prefix."""
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
@@ -220,7 +220,7 @@ def under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 class Batches(Protocol):
     """Source of the batches of an epoch."""
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
         """Yields one epoch of inputs and targets, a function of the arguments; see ``recogniser.data.TrainingSet``."""
 
     def count(self, size: int) -> int:
@@ -251,14 +251,14 @@ class Trainer(Loop):
         self.average = WeightAverage(model, settings)
         self._accelerator = Accelerator()  # without its mixed precision, which is fixed for the life of the process
         self.device = self._accelerator.device
-        self.precision: Used = precision_on(self.device, settings)
-        self.step_seconds: dict[Used, float] = {}
+        self.precision: _Used = precision_on(self.device, settings)
+        self.step_seconds: dict[_Used, float] = {}
         model.to(self.device)
         self._rows = RowGradients(model)
         self.optimizer: Optimizer = make_optimizer(model, settings)
         self.move_schedule()
 
-    def settle_precision(self, before: Used | None = None) -> None:
+    def settle_precision(self, before: _Used | None = None) -> None:
         """Chooses the arithmetic for ``precision = "auto"`` on a device with bf16: fp32 if a step in it is much faster.
 
         On some processors bf16 has instructions and is still slower. A step of each is timed; weights, gradients and
@@ -274,9 +274,9 @@ class Trainer(Loop):
         elif self.precision == "bf16" and self.device.type == "cpu":
             with torch.random.fork_rng(devices=[]):
                 self.step_seconds = self._timed_steps()
-            self.precision = faster(self.step_seconds)
+            self.precision = faster_precision(self.step_seconds)
 
-    def _timed_steps(self) -> dict[Used, float]:
+    def _timed_steps(self) -> dict[_Used, float]:
         """Measures the best time of a step in each arithmetic, in seconds, without changing the weights."""
         batches = self.data.batches(size=self.settings.batch_size, seed=self.seed, epoch=0)
         batch, targets = next(batches)
@@ -323,7 +323,7 @@ class Trainer(Loop):
     def take_extra_state(self, tensors: dict[str, Tensor], numbers: dict[str, Any]) -> None:
         """Restores ``extra_state``, and moves the schedule."""
         del numbers
-        self.average.restore({n: t.to(self.device) for n, t in under(tensors, "average.").items()})
+        self.average.restore({n: t.to(self.device) for n, t in _under(tensors, "average.").items()})
         self.move_schedule()
 
     def _one_epoch(self) -> Iterator[StepDone | EpochDone]:

@@ -1,7 +1,7 @@
 """Engine of training runs: prepares, trains, scores, keeps the best model, resumes after a kill, finishes.
 
 The model to train is a `Trainee`; a recogniser, a filter and a span typer each have an adapter of this kind. The
-engine class is called ``Training``, because ``run`` is a run folder in all texts of the project, and a command for
+engine class is called ``_Training``, because ``run`` is a run folder in all texts of the project, and a command for
 pipelines.
 
 The folder is complete at whatever moment a run is killed. Where it is scored, the engine writes in this order: the line
@@ -20,19 +20,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fascicle.core.files.atomic import mended_folder, renewed_folder
+from fascicle.core.files.atomic import complete_replacement, rewritable_folder
 from fascicle.core.files.owned import remove_owned
 from fascicle.settings.base import RecipeBase
 from fascicle.training.engine.events import (
-    Choice,
     Ended,
-    Kept,
+    KeptModel,
     Line,
+    MetricsRecord,
     Note,
     Point,
-    Record,
     RunEvent,
-    Unscored,
+    Selection,
+    SinceScoring,
     Validated,
 )
 from fascicle.training.engine.folder import (
@@ -44,10 +44,10 @@ from fascicle.training.engine.folder import (
     check_inputs_outside,
     check_run_folder,
     check_same_data,
-    check_whole,
+    check_unchanged,
     describe_environment,
     differences,
-    facts_of,
+    read_run_facts,
     remove_if_empty,
     start_folder,
     write_json,
@@ -99,7 +99,7 @@ class Trainee(ABC):
     """
 
     loop: Loop
-    choice: Choice
+    choice: Selection
     facts: Facts
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Trainee(ABC):
         """Scores the current weights of the model."""
 
     @abstractmethod
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the current model into an empty folder; can be called with or without `judge` before it."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ def train(recipe: RecipeBase, folder: Path, prepare: _Prepare, *, resume: bool =
 
 def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool) -> Iterator[RunEvent]:
     folder, started = start.folder, time.perf_counter()
-    before = facts_of(folder)
+    before = read_run_facts(folder)
     trainee = prepare(before)
     facts = trainee.facts
     if before:
@@ -168,14 +168,14 @@ def _train(recipe: RecipeBase, start: Start, prepare: _Prepare, *, resume: bool)
     if other:
         yield Note(text=f"resumed under other conditions ({'; '.join(other)}): the run is not repeated to the bit")
     yield from (Note(text=text) for text in facts.notes)
-    training = Training(folder, trainee)
+    training = _Training(folder, trainee)
     if resume:
         yield from training.resume()
     yield from training.run()
     yield from training.finish(started)
 
 
-class Training:
+class _Training:
     """Trainee in its run folder: scored, kept, resumed."""
 
     def __init__(self, folder: Path, trainee: Trainee) -> None:
@@ -189,20 +189,20 @@ class Training:
         self._trainee = trainee
         self._loop = trainee.loop
         self._choice = trainee.choice
-        self._record = Record(folder, trainee.choice)
-        self._since = Unscored()
+        self._record = MetricsRecord(folder, trainee.choice)
+        self._since = SinceScoring()
 
     def resume(self) -> Iterator[Note]:
         """Restores the state of the last scoring."""
         loop, state = self._loop, self._folder / STATE
         for kept in self._choice.kept:
-            mended_folder(self._folder / kept.folder)
-        if mended_folder(state):
-            check_whole(state)
+            complete_replacement(self._folder / kept.folder)
+        if complete_replacement(state):
+            check_unchanged(state)
             loop.restore(state)
             self._record.read(epoch=loop.epoch, step=loop.step)
             self._record.add(())  # the same lines are removed from the file
-            self._since = Unscored.read(state)
+            self._since = SinceScoring.read(state)
             if self._record.is_at(loop.step):  # else the state is older than the last scoring
                 self._keep()
             yield Note(text=f"resumed after {f'step {loop.step}' if self._choice.every else f'epoch {loop.epoch}'}")
@@ -251,7 +251,7 @@ class Training:
 
     def _write_state(self) -> None:
         """Writes the state for resuming from here."""
-        with renewed_folder(self._folder / STATE, kind="run") as place:
+        with rewritable_folder(self._folder / STATE, kind="run") as place:
             self._loop.save(place)
             self._since.write(place)
 
@@ -269,7 +269,7 @@ class Training:
         with loop.evaluated():
             judged = self._trainee.judge(point)
         self._record.add(judged.lines)
-        self._since = Unscored().going_on()
+        self._since = SinceScoring().going_on()
         self._write_state()
         is_kept = self._keep()
         best = is_kept if judged.best is None else judged.best
@@ -281,7 +281,7 @@ class Training:
         due = [kept for kept in self._choice.kept if record.lines and record.chosen(kept) is record.lines[-1]]
         with self._loop.evaluated():
             for kept in due:
-                with renewed_folder(self._folder / kept.folder, kind="run") as place:
+                with rewritable_folder(self._folder / kept.folder, kind="run") as place:
                     self._trainee.keep(place, kept)
         return bool(due) and due[0] is self._choice.kept[0]
 

@@ -44,13 +44,13 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import RecipeError
-from fascicle.settings.base import FileName, Natural, place_of
+from fascicle.settings.base import FileName, Natural, locate_error
 from fascicle.settings.heads import FILE_VIEWS
 from fascicle.settings.recipes.any import AnyRecipe, parse_any, resolve_paths
-from fascicle.settings.recipes.strict import hints_of, merged, read_toml
+from fascicle.settings.recipes.strict import field_types, merge_tables, read_toml
 
-Tier = Literal["smoke", "cpu", "gpu"]
-TIERS: Final[tuple[Tier, ...]] = ("smoke", "cpu", "gpu")
+_Tier = Literal["smoke", "cpu", "gpu"]
+_TIERS: Final[tuple[_Tier, ...]] = ("smoke", "cpu", "gpu")
 _Overlay = dict[str, Any]
 _Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
@@ -63,7 +63,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True):
     variants: _Names | None = None
     recipes: _Names | None = None
     seeds: Annotated[tuple[Natural, ...], Meta(min_length=1)]
-    tier: Tier
+    tier: _Tier
 
 
 class _Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class GridRun:
 
     recipe: AnyRecipe
     origin: Path
-    tier: Tier
+    tier: _Tier
     corpus: str = ""
     system: str = ""
     variant: str = ""
@@ -186,7 +186,7 @@ def _plan(values: dict[str, Any], path: Path) -> _Plan:
 
 
 def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin: str) -> None:
-    allowed = hints_of(schema)
+    allowed = field_types(schema)
     for key in values:
         if key not in allowed:
             near = difflib.get_close_matches(key, allowed, n=1)
@@ -197,8 +197,8 @@ def _refuse_keys(values: Mapping[str, Any], schema: type[msgspec.Struct], origin
 
 def _explained(error: msgspec.ValidationError) -> str:
     """Returns the message of msgspec with the place first, and with blocks counted from 1."""
-    what, key = place_of(error)
-    what = re.sub(r"^Invalid enum value (.*)$", rf"\1 is no tier; give one of {', '.join(TIERS)}", what)
+    what, key = locate_error(error)
+    what = re.sub(r"^Invalid enum value (.*)$", rf"\1 is no tier; give one of {', '.join(_TIERS)}", what)
     key = re.sub(r"^run\[(\d+)\]", lambda block: f"[[run]] {int(block[1]) + 1}", key)
     return f"{key}: {what[0].lower()}{what[1:]}".removeprefix(": ")
 
@@ -244,7 +244,7 @@ def _of_overlays(plan: _Plan, block: _Block, *, path: Path, place: str) -> Itera
             for variant in block.variants or ("",):
                 overlays = [plan.corpora[corpus], plan.systems[system], plan.variants.get(variant, {})]
                 name = "-".join(filter(None, (corpus, system, variant)))
-                values = _described(merged(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
+                values = _described(merge_tables(plan.recipe, *overlays, {"name": name}), plan.types.get(corpus, ""))
                 recipe = parse_any(values, origin=f"{path}: {name}")
                 yield GridRun(
                     recipe=recipe, origin=path, tier=block.tier, corpus=corpus, system=system, variant=variant

@@ -20,7 +20,7 @@ import msgspec
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.formats.sources import source_sha256
-from fascicle.settings.recipes.any import KINDS, AnyRecipe, kind_of
+from fascicle.settings.recipes.any import KINDS, AnyRecipe, recipe_kind
 from fascicle.settings.recipes.filter import FilterRecipe
 from fascicle.training.corpus import check_data, data_name
 from fascicle.training.filter.members import member_sha256
@@ -88,7 +88,7 @@ def all_values(recipe: AnyRecipe) -> dict[str, Any]:
     return {key: _without_folders(value) for key, value in values.items()}
 
 
-def recipe_of(folder: Path) -> AnyRecipe:
+def read_run_recipe(folder: Path) -> AnyRecipe:
     """Reads the resolved recipe of a run folder.
 
     Raises:
@@ -97,7 +97,7 @@ def recipe_of(folder: Path) -> AnyRecipe:
     path = folder / "recipe.json"
     try:
         values = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-        return msgspec.convert(values, KINDS[kind_of(values)])
+        return msgspec.convert(values, KINDS[recipe_kind(values)])
     except (OSError, msgspec.MsgspecError, RecursionError, RecipeError) as error:
         raise OutputError(
             f"the run folder {folder} holds no recipe that this release can read ({error}); move it away, or give "
@@ -175,7 +175,7 @@ def conflict_message(folder: Path) -> str:
     )
 
 
-def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
+def find_run_state(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     """Determines the state of a run folder; compares its recipe and data hashes with those of the recipe.
 
     Raises:
@@ -184,7 +184,7 @@ def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
     if not (folder / "recipe.json").exists():
         return "new"
     try:
-        there = recipe_of(folder)
+        there = read_run_recipe(folder)
     except OutputError:
         return "unable"
     facts = json_object(folder / "run.json").get("data")
@@ -197,10 +197,10 @@ def state_of(folder: Path, recipe: AnyRecipe, *, own: str) -> State:
 
 def last_epoch(folder: Path) -> int:
     """Returns the last complete epoch of a run folder; 0 before the first."""
-    return max((int(line.get("epoch", 0)) for line in metrics_of(folder)), default=0)
+    return max((int(line.get("epoch", 0)) for line in read_metrics(folder)), default=0)
 
 
-def metrics_of(folder: Path) -> list[dict[str, Any]]:
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Reads the lines of ``metrics.jsonl`` of a run folder.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from fascicle.errors import InputError, MissingExtraError, OutputError, RecipeError, UsageError
-from fascicle.pipeline.workers import Channel, Process, WorkerEndedError, with_news
+from fascicle.pipeline.workers import Channel, Process, WorkerEndedError, wait_for_messages
 from fascicle.pipeline.workers import Failed as WorkerFailed
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -24,11 +24,11 @@ from fascicle.training.experiments.hashes import (
     State,
     conflict_message,
     data_hashes,
+    find_run_state,
     json_object,
     last_epoch,
-    metrics_of,
+    read_metrics,
     recipe_hash,
-    state_of,
 )
 from fascicle.training.experiments.results import COST, ENDS, Done, Failed, GridEvent, Left, Task, read_result
 
@@ -92,7 +92,7 @@ def select(runs: Iterable[GridRun], *, tiers: Collection[str] = (), only: Sequen
     return chosen
 
 
-def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
+def plan_runs(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Planned]:
     """Determines the state and progress of each run.
 
     Args:
@@ -114,7 +114,7 @@ def examine(runs: Iterable[GridRun], *, folder: Path, results: Path) -> list[Pla
     return [look(run) for run in runs]
 
 
-def epochs_of(recipe: AnyRecipe) -> int:
+def count_epochs(recipe: AnyRecipe) -> int:
     """Returns the number of epochs of a run; all updates of a span typer count as one."""
     return 1 if isinstance(recipe, TyperRecipe) else recipe.training.epochs
 
@@ -190,7 +190,7 @@ def run_tasks(tasks: Iterable[Task], *, jobs: int = 1) -> Iterator[GridEvent]:
                     yield ended
                 else:
                     running[Process(partial(start, task), _MESSAGES, daemon=True)] = task
-            for process in with_news(running, seconds=None) if running else ():
+            for process in wait_for_messages(running, seconds=None) if running else ():
                 run = running[process].run
                 event: GridEvent
                 try:
@@ -229,7 +229,7 @@ def _ended_already(task: Task, ends: Mapping[str, GridEvent | None]) -> GridEven
         return Failed(run=task.run, error=f"it starts from the model of {task.after}, which failed")
     try:
         if isinstance(before, Left) or _no_time(task):
-            return Left(run=task.run, epoch=last_epoch(task.folder), epochs=epochs_of(task.recipe))
+            return Left(run=task.run, epoch=last_epoch(task.folder), epochs=count_epochs(task.recipe))
     except OutputError as error:  # its folder is damaged
         return Failed(run=task.run, error=str(error))
     return None
@@ -275,7 +275,7 @@ def _examined(run: GridRun, *, folder: Path, results: Path, known: dict[str, str
         own = recipe_hash(recipe, data_hashes(recipe, known))
         there = (results / f"{run.name}.json").exists()
         told = str(read_result(results, run.name).get("hash", "none")) if there else ""
-        state = "done" if told == own else state_of(folder, recipe, own=own)
+        state = "done" if told == own else find_run_state(folder, recipe, own=own)
         epoch = 0 if state == "done" else last_epoch(folder)
     except (RecipeError, InputError, OutputError) as error:
         return Planned(run=run, recipe=run.recipe, hash="", folder=folder, state="unable", problem=str(error))
@@ -297,7 +297,7 @@ def _no_time(task: Task) -> bool:
         return False
     if (task.folder / "scores.json").exists():
         return time.time() > task.deadline
-    last = metrics_of(task.folder)[-1:]
+    last = read_metrics(task.folder)[-1:]
     seconds = json_object(task.folder / COST).get("epoch_seconds") or sum(
         float(line.get("seconds", 0.0)) for line in last
     )

@@ -2,7 +2,7 @@
 
 ::
 
-    RESULTS/RUN.json                          see ``result_of``
+    RESULTS/RUN.json                          see ``make_result``
     RESULTS/predictions/RUN.test.tsv.gz       the test predictions, without text
     RESULTS/RUN.HEAD.json, ...                the same for the other head of a bundle
 
@@ -22,14 +22,14 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.files.atomic import atomic_text_writer, output
+from fascicle.core.files.atomic import atomic_text_writer, open_output
 from fascicle.core.files.source import Source
 from fascicle.errors import InputError, OutputError
-from fascicle.evaluation.scoring.inputs import by_unit, layers
-from fascicle.evaluation.scoring.rules import subset_recall, surfaces
+from fascicle.evaluation.scoring.inputs import layers, score_by_unit
+from fascicle.evaluation.scoring.rules import gold_surfaces, subset_recall
 from fascicle.evaluation.scoring.scores import Counts, Scores, score
 from fascicle.evaluation.uncertainty.intervals import bootstrap_f1
-from fascicle.formats.predictions import columns_of
+from fascicle.formats.predictions import find_columns
 from fascicle.formats.predictions import read as read_predictions
 from fascicle.settings.recipes.any import AnyRecipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -126,7 +126,7 @@ _MODEL: Final = "model"  # source of the mentions while predictions are scored
 _COMPACT: Final = ("test_counts", "epochs")  # written on one line, or with one line an entry; the rest is indented
 
 
-def result_of(
+def make_result(
     folder: Path, recipe: AnyRecipe, *, shown: AnyRecipe, recipe_hash: str, labels: Mapping[str, str], head: str = ""
 ) -> dict[str, Any]:
     """Returns the content of the results file of a complete run.
@@ -181,7 +181,7 @@ def result_of(
     }
 
 
-def files_of_result(results: Path, run: str) -> tuple[Path, Path]:
+def result_paths(results: Path, run: str) -> tuple[Path, Path]:
     """Returns the paths of the results file of a run and of its test predictions."""
     return results / f"{run}.json", results / "predictions" / f"{run}.test.tsv.gz"
 
@@ -192,7 +192,7 @@ def check_result(results: Path, run: str) -> None:
     Raises:
         OutputError: there is one under the name of its results or of its predictions.
     """
-    told, predictions = files_of_result(results, run)
+    told, predictions = result_paths(results, run)
     if told.exists() and read_result(results, run).get("run") != run:
         raise OutputError(f"{told} is not a result of the run {run}; move it away, or give another -o")
     if predictions.exists() and not _is_predictions(predictions):
@@ -202,7 +202,7 @@ def check_result(results: Path, run: str) -> None:
 def _is_predictions(path: Path) -> bool:
     try:
         with gzip.open(path, "rt", encoding="utf-8") as stream:
-            return bool(columns_of(stream.readline(1000).rstrip("\n")))
+            return bool(find_columns(stream.readline(1000).rstrip("\n")))
     except (OSError, EOFError, UnicodeError, zlib.error):
         return False
 
@@ -212,20 +212,20 @@ def write_result(results: Path, value: Mapping[str, Any], predictions: Path | No
 
     Args:
         results: folder; made if it is not there.
-        value: see ``result_of``.
+        value: see ``make_result``.
         predictions: the test predictions of the run folder.
 
     Raises:
         OutputError: the files cannot be written, or exist and are no results; existing files are then not changed.
     """
     check_result(results, value["run"])
-    told, packed = files_of_result(results, value["run"])
+    told, packed = result_paths(results, value["run"])
     try:
         (results / "predictions" if predictions else results).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"the folder {results} cannot be made: {error.strerror}; give another with -o") from error
     if predictions:
-        with output(packed, overwrite=True) as stream:
+        with open_output(packed, overwrite=True) as stream:
             stream.write(predictions.read_bytes())
     with atomic_text_writer(told, overwrite=True) as text:
         text.write(_as_text(value))
@@ -253,7 +253,7 @@ def other_conditions(values: Sequence[Mapping[str, Any]]) -> list[str]:
     return list({text.partition(":")[0]: text for text in found}.values())
 
 
-def scores_of(counts: Iterable[Sequence[int]]) -> Scores:
+def stored_scores(counts: Iterable[Sequence[int]]) -> Scores:
     """Computes scores from the ``test_counts`` of a results file, for intervals and paired differences; no types."""
     units = {str(i): Counts(tp=tp, fp=fp, fn=fn) for i, (tp, fp, fn) in enumerate(counts)}
     total = Counts(**{name: sum(getattr(c, name) for c in units.values()) for name in ("tp", "fp", "fn")})
@@ -278,9 +278,9 @@ def _of_test(folder: Path, recipe: Recipe, told: Mapping[str, Any] | None, *, su
             f"the test predictions in {folder} do not give the scores that stand there, so the test part "
             f"{recipe.corpus.test} is not the one that was scored; restore it, or run again"
         )
-    scores = by_unit(documents, predicted, whole)
+    scores = score_by_unit(documents, predicted, whole)
     train, labels = training_documents(recipe.corpus), weak_labels(recipe)
-    known = surfaces(train if labels is None else labels.of(train))
+    known = gold_surfaces(train if labels is None else labels.of(train))
     recall = subset_recall(documents, predicted, known=known)
     return {
         "test_f1_interval": bootstrap_f1(scores).as_dict(),

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from fascicle.core.files.atomic import atomic_text_writer
-from fascicle.core.files.temporary import is_temporary, lock, taken_over
+from fascicle.core.files.temporary import is_temporary, lock, lock_abandoned
 from fascicle.errors import FascicleError, OutputError
 from fascicle.pipeline.workers import Channel, peak_bytes
 from fascicle.training.engine.events import Ended, Note, Validated
 from fascicle.training.engine.folder import recipe_text, use_threads
 from fascicle.training.engine.loop import StepDone
-from fascicle.training.experiments.hashes import conflict_message, data_hashes, json_object, recipe_hash, state_of
+from fascicle.training.experiments.hashes import conflict_message, data_hashes, find_run_state, json_object, recipe_hash
 from fascicle.training.experiments.results import (
     COST,
     Done,
@@ -29,13 +29,13 @@ from fascicle.training.experiments.results import (
     Left,
     Said,
     Task,
+    make_result,
     other_heads,
-    result_of,
     write_result,
 )
 from fascicle.training.run import run_recipe
 
-Send = Callable[[GridEvent], None]
+_Send = Callable[[GridEvent], None]
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -46,7 +46,7 @@ def work(task: Task, channel: Channel) -> None:
     perform(task, channel.send)
 
 
-def perform(task: Task, send: Send) -> None:
+def perform(task: Task, send: _Send) -> None:
     """Trains or resumes a run, or uses a complete one; then writes its results.
 
     Args:
@@ -73,7 +73,7 @@ def is_disk_full(error: BaseException | None) -> bool:
     return False
 
 
-def _performed(task: Task, send: Send) -> Done | Left:
+def _performed(task: Task, send: _Send) -> Done | Left:
     own = task.hash or _hash_of(task)
     complete = (task.folder / "scores.json").exists()
     if not complete:
@@ -81,7 +81,7 @@ def _performed(task: Task, send: Send) -> Done | Left:
         if left:
             return left
     for head in (*other_heads(task.folder), ""):  # the answering head last: its file marks the run as done
-        value = result_of(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
+        value = make_result(task.folder, task.recipe, shown=task.shown, recipe_hash=own, labels=task.labels, head=head)
         predictions = task.folder / "predictions" / f"test{'.' * bool(head)}{head}.tsv"
         write_result(task.results, value, predictions if predictions.exists() else None)
     return Done(run=task.run, trained=not complete)
@@ -94,12 +94,12 @@ def _hash_of(task: Task) -> str:
         OutputError: its folder holds another run.
     """
     own = recipe_hash(task.recipe, data_hashes(task.recipe))
-    if state_of(task.folder, task.recipe, own=own) == "unable":
+    if find_run_state(task.folder, task.recipe, own=own) == "unable":
         raise OutputError(conflict_message(task.folder))
     return own
 
 
-def _trained(task: Task, send: Send) -> Left | None:
+def _trained(task: Task, send: _Send) -> Left | None:
     """Trains to the end, or to the last epoch that ends before the deadline."""
     resume = _prepared(task)
     cost, since = _Cost(task.folder), None
@@ -162,7 +162,7 @@ def _remove_empty(folder: Path) -> None:
     """Removes a folder that has only empty folders and unfinished files."""
     try:
         for path in folder.iterdir():
-            with taken_over(path) as stale:
+            with lock_abandoned(path) as stale:
                 if is_temporary(path.name) and path.is_file() and stale:
                     path.unlink()
                 else:

@@ -12,15 +12,15 @@ import numpy as np
 import torch
 
 from fascicle.core.arrays import Ints
-from fascicle.core.document import GOLD, Document, Mention, canonical
-from fascicle.core.wording import counted
+from fascicle.core.document import GOLD, Document, Mention, in_order
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.models.filter import NAME
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings
-from fascicle.text.marked import Marked, pad_marked
-from fascicle.training.engine.loop import Taught
+from fascicle.text.marked import EncodedMention, pad_marked
+from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.filter.members import Member
-from fascicle.training.recogniser.data import shuffled
+from fascicle.training.recogniser.data import shuffled_batches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ def examples(
     return [
         Example(document=identifier, mention=mention, correct=mention in true)
         for identifier, true in correct.items()
-        for mention in canonical(true | proposed[identifier])
+        for mention in in_order(true | proposed[identifier])
     ]
 
 
@@ -96,7 +96,7 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     """
     if dev and len(identifiers) < _FEWEST:
         raise InputError(
-            f"dev has {counted(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
+            f"dev has {plural(len(identifiers), 'document')}, but a filter needs {_FEWEST} or more: to learn "
             "from, to choose the epoch on, and to choose the threshold on; give more, or smaller documents"
         )
     ordered = sorted(identifiers)
@@ -187,7 +187,7 @@ class FilterSet:
         positives: at most so many correct inputs for each incorrect one; 0 for all.
     """
 
-    inputs: Sequence[Marked]
+    inputs: Sequence[EncodedMention]
     labels: Ints
     pad: int
     positives: int = 0
@@ -207,7 +207,7 @@ class FilterSet:
                 'give predictions of earlier epochs (members.epochs = "all"), of more systems, or cross-fitted ones'
             )
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
         Args:
@@ -222,7 +222,7 @@ class FilterSet:
         assert not hidden, "recipes of filters hide no pieces"
         drawn = self._drawn(np.random.default_rng((seed, epoch, 4)))
         lengths = [len(self.inputs[i].ids) for i in drawn.tolist()]
-        for chosen in shuffled(lengths, size=size, seed=(seed, epoch)):
+        for chosen in shuffled_batches(lengths, size=size, seed=(seed, epoch)):
             rows = drawn[chosen]
             batch = pad_marked([self.inputs[i].ids for i in rows.tolist()], pad=self.pad)
             yield {n: torch.from_numpy(a) for n, a in batch.items()}, {NAME: torch.from_numpy(self.labels[rows])}

@@ -22,7 +22,7 @@ from fascicle.evaluation.scoring.scores import Counts, score
 from fascicle.formats.sources import source_sha256
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterRecipe, FilterSettings, ThresholdFacts
-from fascicle.text.marked import Marked
+from fascicle.text.marked import EncodedMention
 from fascicle.training.engine.events import Ended
 from fascicle.training.filter.members import ROWS, Member
 
@@ -99,7 +99,7 @@ class FilterFinished(Ended):
         }
 
 
-Found = Mapping[str, Sequence[Mention]]
+_Found = Mapping[str, Sequence[Mention]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class HeldOutData:
         members: predictions of the chosen models of the systems.
     """
 
-    inputs: Sequence[Marked]
+    inputs: Sequence[EncodedMention]
     labels: Ints
     held_out: Sequence[Document]
     documents: Sequence[Document]
@@ -172,18 +172,18 @@ def _systems(members: Sequence[Member], documents: Sequence[Document]) -> dict[s
     }
 
 
-def _scored(judge: MentionFilter, found: Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
+def _scored(judge: MentionFilter, found: _Found, documents: Sequence[Document]) -> dict[str, list[Mention]]:
     """Returns mentions with their probability of being right as scores."""
     chances = iter([chance for chance, _ in judge.chances(documents, [found[d.id] for d in documents])])
     return {d.id: [msgspec.structs.replace(m, score=next(chances)) for m in found[d.id]] for d in documents}
 
 
-def _curve(gold: Found, scored: Found) -> Curve:
+def _curve(gold: _Found, scored: _Found) -> Curve:
     all_ = judged(gold, scored)
     return precision_recall(all_.scores, all_.right, gold=sum(all_.gold.values()))
 
 
-def _chosen(gold: Found, scored: Found, settings: FilterSettings) -> tuple[float, str]:
+def _chosen(gold: _Found, scored: _Found, settings: FilterSettings) -> tuple[float, str]:
     """Returns the threshold, and the reason why it is not the requested one, where that is impossible."""
     try:
         curve, aim = _curve(gold, scored), settings.threshold
@@ -198,10 +198,10 @@ def _union(systems: Any, documents: Sequence[Document]) -> dict[str, list[Mentio
     return {d.id: list(dict.fromkeys(m for predicted in listed for m in predicted[d.id])) for d in documents}
 
 
-def _from(scored: Found, value: float) -> dict[str, list[Mention]]:
+def _from(scored: _Found, value: float) -> dict[str, list[Mention]]:
     return {i: [m for m in mentions if m.score is not None and m.score >= value] for i, mentions in scored.items()}
 
 
-def _row(gold: Found, predicted: Found) -> dict[str, Any]:
+def _row(gold: _Found, predicted: _Found) -> dict[str, Any]:
     found = score(gold, predicted)
     return {**asdict(found.micro), **asdict(found.counts)}

@@ -22,7 +22,7 @@ from fascicle.formats.sources import source_sha256
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.filter import FilterRecipe
 
-Predicted = Mapping[str, Sequence[Mention]]
+_Predicted = Mapping[str, Sequence[Mention]]
 
 
 _EPOCH: Final = re.compile(r"dev-(?:epoch|step)-([0-9]+)\.tsv(?:\.gz)?")
@@ -47,8 +47,8 @@ class Member:
 
     name: str
     files: tuple[Path, ...]
-    wrong: tuple[Predicted, ...]
-    chosen: Predicted | None = None
+    wrong: tuple[_Predicted, ...]
+    chosen: _Predicted | None = None
 
     def types(self) -> set[str]:
         """Returns the types of all its predictions."""
@@ -168,7 +168,7 @@ def _check_data(folder: Path, recipe: FilterRecipe) -> None:
         )
 
 
-def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> Predicted:
+def _predicted(path: Path, documents: Sequence[Document], *, part: str) -> _Predicted:
     """Reads the predictions of one file, for documents of this corpus and inside their texts."""
     found = read_predictions(PredictionRequest(path=str(path), reading=ReadRequest(format="predictions")))
     found.check(documents, only=f"the documents of {part}")

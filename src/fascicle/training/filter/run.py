@@ -26,18 +26,18 @@ import torch
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import GOLD, Document
-from fascicle.core.files.atomic import renewed_folder
-from fascicle.core.wording import counted
+from fascicle.core.files.atomic import rewritable_folder
+from fascicle.core.wording import plural
 from fascicle.errors import RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained, load_pretrained
-from fascicle.models.filter import Fresh, fresh_filter, load_filter_model, save_filter
+from fascicle.models.filter import UntrainedFilter, load_filter_model, make_filter, save_filter
 from fascicle.models.model import TorchScorer
 from fascicle.runtime.filter import MentionFilter
 from fascicle.settings.recipes.filter import FilterManifest, FilterRecipe
-from fascicle.text.marked import Candidate, Form, Marked, candidates_of, encode_candidates
+from fascicle.text.marked import Candidate, EncodedMention, InputForm, encode_candidates, make_candidates
 from fascicle.training.corpus import Parts, data_name
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Point
+from fascicle.training.engine.events import Ended, KeptModel, Line, Note, Point, Selection
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.filter.data import FilterExamples, FilterSet, gather
@@ -46,9 +46,9 @@ from fascicle.training.filter.members import Member, read_members
 from fascicle.training.recogniser.parts import read_parts
 from fascicle.version import VERSION
 
-BEST = "best"
-Members = tuple[list[Member], list[Member]]
-Inputs = tuple[list[Marked], Ints]
+_BEST = "best"
+_Members = tuple[list[Member], list[Member]]
+_Inputs = tuple[list[EncodedMention], Ints]
 
 
 def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> FilterTrainee:
@@ -73,7 +73,7 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
     _check_length(recipe, pretrained)
     torch.manual_seed(recipe.seed)
     weights = (recipe.filter.incorrect_weight, recipe.filter.correct_weight)
-    fresh = fresh_filter(pretrained, recipe.model, weights=weights)
+    fresh = make_filter(pretrained, recipe.model, weights=weights)
     manifest = _manifest(recipe, parts, fresh)
     learn, held = (_inputs(material, use, manifest, fresh) for use in ("learn", "held_out"))
     data = FilterSet(inputs=learn[0], labels=learn[1], pad=fresh.tokenizer.pad, positives=recipe.filter.positives)
@@ -107,7 +107,7 @@ class FilterTrainee(Trainee):
     folder: Path
     recipe: FilterRecipe
     manifest: FilterManifest
-    fresh: Fresh
+    fresh: UntrainedFilter
     exam: HeldOutData
     loop: Trainer
     facts: Facts
@@ -115,8 +115,8 @@ class FilterTrainee(Trainee):
     def __post_init__(self) -> None:
         """Sets the criterion by which the epoch is chosen."""
         aim, given = self.recipe.filter.select, self.recipe.training
-        kept = Kept(folder=BEST, merit=lambda line: float(line["held_out"][aim]))
-        self.choice = Choice.of(given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs")
+        kept = KeptModel(folder=_BEST, merit=lambda line: float(line["held_out"][aim]))
+        self.choice = Selection.of(given, kept, aim=f"{aim} on held-out documents for {given.patience_epochs} epochs")
 
     def judge(self, point: Point) -> PointResult:
         """Scores the held-out examples."""
@@ -130,20 +130,20 @@ class FilterTrainee(Trainee):
             figures += f", F1 of what is kept {100 * told['kept-f1']:.2f}"
         return PointResult(lines=[point.line(held_out=told)], figures=figures)
 
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the folder of the filter."""
         save_filter(place, self.fresh.model, manifest=self.manifest, tokenizer=self.fresh.tokenizer)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
         """Chooses the threshold for the best epoch."""
         (best,) = chosen
-        model = load_filter_model(self.folder / BEST, self.manifest)
+        model = load_filter_model(self.folder / _BEST, self.manifest)
         judge = MentionFilter(self.manifest, self.fresh.tokenizer, TorchScorer(model=model))
         facts, scores, note = fit_threshold(judge, self.exam, self.recipe)
         if note:
             yield Note(text=note)
         manifest = msgspec.structs.replace(self.manifest, threshold=facts)
-        with renewed_folder(self.folder / BEST, kind="run") as place:
+        with rewritable_folder(self.folder / _BEST, kind="run") as place:
             save_filter(place, model, manifest=manifest, tokenizer=self.fresh.tokenizer)
         yield FilterFinished(
             folder=self.folder,
@@ -166,7 +166,7 @@ def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
+            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.encoder} reads; lower it (longer "
             "texts are cropped around the mention)"
         )
     if recipe.model.pool == "cls" and not pretrained.tokenizer.prefix:
@@ -176,7 +176,7 @@ def _check_length(recipe: FilterRecipe, pretrained: Pretrained) -> None:
         )
 
 
-def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifest:
+def _manifest(recipe: FilterRecipe, parts: Parts, fresh: UntrainedFilter) -> FilterManifest:
     return FilterManifest(
         name=recipe.name,
         fascicle=VERSION,
@@ -189,21 +189,21 @@ def _manifest(recipe: FilterRecipe, parts: Parts, fresh: Fresh) -> FilterManifes
     )
 
 
-def _inputs(material: FilterExamples, use: str, manifest: FilterManifest, fresh: Fresh) -> Inputs:
+def _inputs(material: FilterExamples, use: str, manifest: FilterManifest, fresh: UntrainedFilter) -> _Inputs:
     """Returns the inputs of the network for the examples of one use, and their labels."""
     documents, found = material.of(use)
     reading = manifest.reading
     candidates = list[Candidate]()
     for document, examples in zip(documents, found, strict=True):
         mentions = [example.mention for example in examples]
-        candidates += candidates_of(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
+        candidates += make_candidates(document, mentions, unit=reading.unit, segmenter=reading.segmenter)
     start, end = manifest.marker_ids
-    form = Form(start=start, end=end, max_length=reading.max_length)
+    form = InputForm(start=start, end=end, max_length=reading.max_length)
     labels = [int(example.correct) for examples in found for example in examples]
     return encode_candidates(candidates, fresh.tokenizer, form=form), np.array(labels, dtype=np.int64)
 
 
-def _data_facts(recipe: FilterRecipe, parts: Parts, members: Members) -> dict[str, dict[str, Any]]:
+def _data_facts(recipe: FilterRecipe, parts: Parts, members: _Members) -> dict[str, dict[str, Any]]:
     """Returns hashes of everything that affects the run, beside the recipe."""
     found: dict[str, dict[str, Any]] = {
         name: {"sha256": source_sha256(path), "documents": len(documents)}
@@ -236,7 +236,7 @@ def _strange(parts: Parts, members: tuple[list[Member], list[Member]]) -> Iterat
             )
 
 
-def _notes(recipe: FilterRecipe, data: FilterSet, held: Inputs, material: FilterExamples) -> Iterator[str]:
+def _notes(recipe: FilterRecipe, data: FilterSet, held: _Inputs, material: FilterExamples) -> Iterator[str]:
     if recipe.corpus.test:
         yield "corpus.test is not read: a filter is chosen on dev; filter predictions on test with combine meta"
     for name, labels in (("to learn", data.labels), ("held out", held[1])):

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
-from fascicle.formats.exclusions import read_exclusions, reasons_of
+from fascicle.formats.exclusions import exclusions_by_key, read_exclusions
 from fascicle.formats.files import ORIGINAL_ID
-from fascicle.formats.requests import ReadRequest, pairs, paths_of, read_file
+from fascicle.formats.requests import ReadRequest, expand_paths, parse_pairs, read_file
 from fascicle.settings.recipes.corpora import TextSettings
 
 _SPACE: Final = 1 << 64  # of the numbers that a hash gives
@@ -78,23 +78,23 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         InputError: a file that is not there, cannot be read, or holds no text.
     """
     counts = TextCounts() if counts is None else counts
-    reasons = reasons_of(read_exclusions(Source(path=settings.exclude))) if settings.exclude else {}
+    reasons = exclusions_by_key(read_exclusions(Source(path=settings.exclude))) if settings.exclude else {}
     for document in _read(settings):
         reason = _left_out(document, settings.keep, reasons)
         if reason:
             counts.left_out[reason] += 1
             continue
         identifier = document.meta.get(ORIGINAL_ID, document.id)  # copies of a document are all held out, or all not
-        held_out = number_of(identifier, "held out") < settings.held_out * _SPACE
+        held_out = pseudo_random_number(identifier, "held out") < settings.held_out * _SPACE
         counts.held_out += held_out
         counts.learned += not held_out
         counts.characters += 0 if held_out else len(document.text)
         for name in settings.keep:
             counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
-        yield RawDocument(text=document.text, key=number_of(identifier, str(seed)), held_out=held_out)
+        yield RawDocument(text=document.text, key=pseudo_random_number(identifier, str(seed)), held_out=held_out)
 
 
-def number_of(identifier: str, purpose: str) -> int:
+def pseudo_random_number(identifier: str, purpose: str) -> int:
     """Returns a pseudo-random number below 2**64 that depends only on the id and the purpose."""
     digest = hashlib.sha256(f"{purpose}\n{identifier}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big")
@@ -106,7 +106,7 @@ def _read(settings: TextSettings) -> Iterator[Document]:
             format=settings.format,
             encoding=settings.encoding,
             shape="" if settings.shape == "auto" else settings.shape,
-            fields=pairs(settings.fields, key="text.fields", example="text=body"),
+            fields=parse_pairs(settings.fields, key="text.fields", example="text=body"),
             asked_by="text.format",
         )
         for given in settings.files:
@@ -122,13 +122,13 @@ def _with_text(given: str, request: ReadRequest) -> Iterator[Document]:
         InputError: none of them has a text.
     """
     found, read = False, 0
-    for path in paths_of([given], request):
+    for path in expand_paths([given], request):
         for document in read_file(path, request):
             read += 1
             found = found or not _is_blank(document)
             yield document
     if not found:
-        what = counted(read, "document") + " without a text" if read else "no document"
+        what = plural(read, "document") + " without a text" if read else "no document"
         raise InputError(f"{given} holds {what}, so there is nothing to learn from; name a file with text", file=given)
 
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.models.encoder import Encoder, Trainable
 from fascicle.models.nn.pooling import draw
 from fascicle.settings.recipes.pretraining import PretrainingRecipe
@@ -88,7 +88,7 @@ class PretrainingFinished(Ended):
     """Event: the end of a pretraining.
 
     Attributes:
-        held_out: final scores on held-out text, see ``training.raw.pretraining.guess``; ``None`` where nothing is.
+        held_out: final scores on held-out text, see ``training.raw.pretraining.predict_hidden``; ``None`` where nothing is.
         step: number of the last step.
         pieces: of the text in all epochs, special tokens not counted.
         cost: seconds of all sessions.
@@ -105,7 +105,7 @@ class PretrainingFinished(Ended):
         return {"step": self.step, "held_out": self.held_out, "pieces": self.pieces, "training_seconds": seconds}
 
 
-def card_of(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[str]:
+def card_lines(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[str]:
     """Yields the lines of the card as Markdown.
 
     Args:
@@ -134,7 +134,7 @@ def card_of(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: Pretrain
 def _rows(recipe: PretrainingRecipe, facts: Mapping[str, Any], ended: PretrainingFinished) -> Iterator[tuple[str, str]]:
     documents, environment = facts["documents"], facts["environment"]
     learned = facts["windows"]["pieces"]
-    yield "pieces", f"{learned:,} in {counted(recipe.training.epochs, 'epoch')}"
+    yield "pieces", f"{learned:,} in {plural(recipe.training.epochs, 'epoch')}"
     yield "steps", f"{ended.step:,} of {facts['steps']:,}"
     yield "documents", f"drawn from {documents['learned']:,}; {documents['held_out']:,} more are held out"
     yield "seed", str(recipe.seed)

@@ -25,15 +25,15 @@ import torch
 import torch.nn.functional as F
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import OutputError, RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, save_pretrained
 from fascicle.settings.recipes.pretraining import MaskingSettings, PretrainingRecipe
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Note, Point
-from fascicle.training.engine.folder import FACTS, METRICS, facts_of, legible
-from fascicle.training.engine.loop import Taught, Trainer, slow_precision
+from fascicle.training.engine.events import Ended, KeptModel, Line, Note, Point, Selection
+from fascicle.training.engine.folder import FACTS, METRICS, read_run_facts, resume_errors
+from fascicle.training.engine.loop import BatchTensors, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.raw.masking import (
     LOGITS,
@@ -41,10 +41,10 @@ from fascicle.training.raw.masking import (
     PLACES,
     MaskedModel,
     PretrainingFinished,
-    card_of,
+    card_lines,
 )
 from fascicle.training.raw.windows import RawText, TextWindows, read_windows
-from fascicle.training.starting import changed
+from fascicle.training.starting import adapt_vocabulary
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +74,7 @@ class MaskedSet:
     masking: MaskingSettings
     mask: Mask
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
         Each batch has its own random numbers, determined by its place, so that no batch depends on earlier ones.
@@ -98,7 +98,7 @@ class MaskedSet:
         """Returns the number of batches in an epoch."""
         return -(-len(self.windows) // size)
 
-    def batch(self, chosen: Ints, chance: np.random.Generator) -> Taught:
+    def batch(self, chosen: Ints, chance: np.random.Generator) -> BatchTensors:
         """Returns some windows, with words hidden.
 
         Args:
@@ -164,7 +164,7 @@ def held_out_set(windows: TextWindows, masking: MaskingSettings, mask: Mask) -> 
     return MaskedSet(windows=windows, masking=msgspec.structs.replace(masking, masked=1.0, random=0.0), mask=mask)
 
 
-def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> dict[str, Any]:
+def predict_hidden(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> dict[str, Any]:
     """Predicts the hidden words of held-out text, which are the same in every call.
 
     Args:
@@ -186,8 +186,8 @@ def guess(model: MaskedModel, held_out: MaskedSet, *, bf16: bool = False) -> dic
     return {"loss": total / pieces, "perplexity": perplexity, "pieces": pieces}
 
 
-ENCODER: Final = "encoder"
-CARD: Final = "README.md"
+_ENCODER: Final = "encoder"
+_CARD: Final = "README.md"
 _UNSCORED: Final = "no document is held out, so the encoder is not scored; raise text.held_out, or give more documents"
 
 
@@ -228,7 +228,7 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     vocabulary: Mapping[str, int] = {}
     if recipe.vocabulary.is_changed:
-        pretrained, vocabulary = changed(pretrained, text.learned, recipe.vocabulary)
+        pretrained, vocabulary = adapt_vocabulary(pretrained, text.learned, recipe.vocabulary)
         mask = _mask_of(recipe, pretrained.tokenizer)
         text = read_windows(recipe.text, pretrained.tokenizer, seed=recipe.seed)
     _check_same(folder, before, text, pretrained.tokenizer)
@@ -251,8 +251,8 @@ class Pretraining(Trainee):
         self._material = material
         self._held_out = held_out_set(material.text.held_out, recipe.masking, material.mask)
         self.loop: Trainer = trainer
-        self.choice = Choice(
-            kept=(Kept(folder=ENCODER, merit=lambda line: float(line["step"])),),
+        self.choice = Selection(
+            kept=(KeptModel(folder=_ENCODER, merit=lambda line: float(line["step"])),),
             last=True,
             every=recipe.training.validate_every_steps,
             minutes=recipe.training.checkpoint_minutes,
@@ -272,17 +272,17 @@ class Pretraining(Trainee):
             return None
         model = self.loop.model
         assert isinstance(model, MaskedModel)
-        return guess(model, self._held_out, bf16=self.loop.bf16)
+        return predict_hidden(model, self._held_out, bf16=self.loop.bf16)
 
     def _lines(self) -> list[Line]:
         path = self._folder / METRICS
         return list(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
 
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the encoder and its card."""
         save_pretrained(place, self._material.pretrained)
-        card = card_of(self._recipe, facts_of(self._folder), self._ended())
-        (place / CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
+        card = card_lines(self._recipe, read_run_facts(self._folder), self._ended())
+        (place / _CARD).write_text("\n".join(card) + "\n", encoding="utf-8")
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Note | Ended]:
         """Yields the end of the run."""
@@ -316,7 +316,7 @@ def _mask_of(recipe: PretrainingRecipe, tokenizer: PieceTokenizer) -> Mask:
 
 def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenizer: PieceTokenizer) -> None:
     now = {"tokenizer": tokenizer.sha256, "windows": text.learned.sha256(), "held_out": text.held_out.sha256()}
-    with legible(folder / FACTS):
+    with resume_errors(folder / FACTS):
         other = [name for name, digest in now.items() if before and before[name]["sha256"] != digest]
     if other:
         raise OutputError(
@@ -328,7 +328,7 @@ def _check_same(folder: Path, before: Mapping[str, Any], text: RawText, tokenize
 def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
     if recipe.text.window > pretrained.encoder.longest:
         raise RecipeError(
-            f"text.window = {recipe.text.window} is more than the {counted(pretrained.encoder.longest, 'piece')} that "
+            f"text.window = {recipe.text.window} is more than the {plural(pretrained.encoder.longest, 'piece')} that "
             f"{recipe.model.encoder} reads; lower it"
         )
 

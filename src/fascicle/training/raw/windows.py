@@ -22,11 +22,11 @@ import torch
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, OutputError
 from fascicle.settings.recipes.corpora import TextSettings
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.engine.loop import Taught
+from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.raw.documents import RawDocument, TextCounts, raw_documents
 
 _Stored = NDArray[np.uint32]
@@ -141,14 +141,14 @@ class RawText:
             settings: that it was read with.
         """
         learned, counts = self.learned, self.counts
-        size = f"{learned.pieces:,} pieces in {counted(len(learned), 'window')}"
-        yield f"text: {size}, drawn from {counted(counts.learned, 'document')}"
+        size = f"{learned.pieces:,} pieces in {plural(len(learned), 'window')}"
+        yield f"text: {size}, drawn from {plural(counts.learned, 'document')}"
         if settings.pieces > learned.pieces:
             yield f"the text has fewer pieces than text.pieces = {settings.pieces:,} allows; all of them are read"
         if counts.held_out:
-            yield f"held out: {self.held_out.pieces:,} pieces of {counted(counts.held_out, 'document')}"
+            yield f"held out: {self.held_out.pieces:,} pieces of {plural(counts.held_out, 'document')}"
         for reason, count in sorted(counts.left_out.items()):
-            yield f"left out by {reason}: {counted(count, 'document')}"
+            yield f"left out by {reason}: {plural(count, 'document')}"
         if settings.exclude and not counts.left_out["exclude"]:
             yield f"the exclusion list {settings.exclude} names no document of this text"
         for name, values in counts.facts.items():
@@ -379,7 +379,7 @@ class RawSet:
 
     windows: TextWindows
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, see ``training.engine.loop.Batches``; no piece is hidden."""
         order = self.windows.order(seed=seed, epoch=epoch)
         for at in range(0, len(order), size):

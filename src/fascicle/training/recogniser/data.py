@@ -25,10 +25,10 @@ from fascicle.models.heads.contract import Head, Targets
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.pieces import Pieces, PieceTokenizer
-from fascicle.text.reading import Reading, ReadsDocuments, by_pieces, read_documents
-from fascicle.text.targets import UNKNOWN, Aligned, Limits, align, spans_in, unknown_units
-from fascicle.text.windows import Batch, Window, collate, cut_short, with_level
-from fascicle.training.engine.loop import Taught
+from fascicle.text.reading import DocumentReader, Reading, read_documents, with_piece_units
+from fascicle.text.targets import UNKNOWN, AlignedGold, Limits, align, spans_in_window, unknown_units
+from fascicle.text.windows import Batch, Window, add_level, collate, truncated_units
+from fascicle.training.engine.loop import BatchTensors
 from fascicle.training.labelling import unknown_ranges
 
 
@@ -112,7 +112,7 @@ _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they 
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class LevelView:
     """Documents in units of one level.
 
     Attributes:
@@ -138,7 +138,7 @@ class TrainingSet:
         mixture: determines the windows of an epoch; by default each once.
     """
 
-    views: Mapping[Level, View]
+    views: Mapping[Level, LevelView]
     heads: Mapping[str, Head]
     gold: Mapping[str, list[Targets]]
     tokenizer: PieceTokenizer
@@ -156,7 +156,7 @@ class TrainingSet:
         """Windows of all documents, in the same units."""
         return next(iter(self.views.values())).windows
 
-    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[Taught]:
+    def batches(self, *, size: int, seed: int, epoch: int, hidden: float = 0.0) -> Iterator[BatchTensors]:
         """Yields one epoch of batches, the same for the same arguments.
 
         Args:
@@ -174,7 +174,7 @@ class TrainingSet:
         mixture = self.mixture
         drawn = np.arange(len(self.windows)) if mixture is None else mixture.drawn(seed=seed, epoch=epoch)
         lengths = np.array([w.pieces[1] - w.pieces[0] for w in self.windows])[drawn]
-        for chosen in (drawn[picked] for picked in shuffled(lengths, size=size, seed=(seed, epoch))):
+        for chosen in (drawn[picked] for picked in shuffled_batches(lengths, size=size, seed=(seed, epoch))):
             arrays = self._arrays(chosen)
             if hidden:
                 arrays = {**arrays, "input_ids": self._hide(arrays, hidden, hiding)}
@@ -194,7 +194,7 @@ class TrainingSet:
         )
         batch = first[1]
         for level, arrays in others:
-            batch = with_level(batch, arrays, level)
+            batch = add_level(batch, arrays, level)
         return batch
 
     def _targets(self, name: str, chosen: Ints, chance: np.random.Generator) -> Targets:
@@ -217,7 +217,7 @@ def training_set(
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: ReadsDocuments = read_documents,
+    read: DocumentReader = read_documents,
 ) -> TrainingSet:
     """Cuts documents into windows and aligns their gold.
 
@@ -231,7 +231,7 @@ def training_set(
     """
     views = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)
     gold: dict[str, list[Targets]] = {}
-    aligned_by: dict[str, list[Aligned]] = {}
+    aligned_by: dict[str, list[AlignedGold]] = {}
     for name, head in heads.items():
         view = views[head.level]
         aligned = aligned_by[name] = _aligned_gold(documents, view, types=types, limits=head.limits)
@@ -241,7 +241,7 @@ def training_set(
         ]
     return TrainingSet(
         views={
-            level: View(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
+            level: LevelView(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
             for level, view in views.items()
         },
         heads=heads,
@@ -258,7 +258,7 @@ def _read_for_heads(
     *,
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: ReadsDocuments,
+    read: DocumentReader,
 ) -> dict[Level, Reading]:
     """Cuts documents into the units of all heads; the first reading determines the windows.
 
@@ -266,23 +266,23 @@ def _read_for_heads(
     """
     levels: set[Level] = {head.level for head in heads.values()} or {"word"}
     first = read(documents, tokenizer, reading=reading, level=max(levels))
-    return {first.level: first} | ({"piece": by_pieces(first)} if len(levels) > 1 else {})
+    return {first.level: first} | ({"piece": with_piece_units(first)} if len(levels) > 1 else {})
 
 
-def lost_gold(
+def count_lost_gold(
     documents: Sequence[Document],
     tokenizer: PieceTokenizer,
     *,
     types: Sequence[str],
     reading: ReadingSettings,
     heads: Mapping[str, Head],
-    read: ReadsDocuments,
+    read: DocumentReader,
 ) -> dict[str, Counter[str]]:
     """Counts gold mentions that each head cannot represent, by reason; those of other types are ignored.
 
     Documents are cut in the portions in which a predictor reads them. Arguments as in ``training_set``.
     """
-    aligned: dict[str, list[Aligned]] = {name: [] for name in heads}
+    aligned: dict[str, list[AlignedGold]] = {name: [] for name in heads}
     firsts = []
     for chunk in chunks(documents):
         views = _read_for_heads(chunk, tokenizer, reading=reading, heads=heads, read=read)
@@ -293,8 +293,8 @@ def lost_gold(
     return _lost(aligned, firsts)
 
 
-def _lost(aligned: Mapping[str, Sequence[Aligned]], read: Sequence[Reading]) -> dict[str, Counter[str]]:
-    short = sum(len(cut_short(p, capacity=one.capacity)) for one in read for p in one.pieces)
+def _lost(aligned: Mapping[str, Sequence[AlignedGold]], read: Sequence[Reading]) -> dict[str, Counter[str]]:
+    short = sum(len(truncated_units(p, capacity=one.capacity)) for one in read for p in one.pieces)
     return {name: +sum((a.lost for a in given), Counter({"long-word": short})) for name, given in aligned.items()}
 
 
@@ -311,7 +311,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
     """
     ((level, view),) = data.views.items()
     (gold,) = data.gold.values()
-    kept = [w for w in view.windows if (spans_in(gold[w.document], w)[:, 2] > UNKNOWN).any()]
+    kept = [w for w in view.windows if (spans_in_window(gold[w.document], w)[:, 2] > UNKNOWN).any()]
     if not kept:
         raise RecipeError('windows = "mentions" leaves nothing to train on: no window of train holds one; choose "all"')
     return replace(data, views={level: replace(view, windows=kept)})
@@ -319,7 +319,7 @@ def with_mentions(data: TrainingSet) -> TrainingSet:
 
 def _aligned_gold(
     documents: Sequence[Document], read: Reading, *, types: Sequence[str], limits: Limits
-) -> list[Aligned]:
+) -> list[AlignedGold]:
     """Returns the gold of each document in units, see ``text.targets.align``."""
     return [
         align(document.layer(GOLD), pieces, windows, types=types, limits=limits)
@@ -334,7 +334,7 @@ def covering_width(documents: Sequence[Document], read: Reading, *, types: Seque
     return int(widths[max(0, math.ceil(share * len(widths)) - 1)]) if len(widths) else 1
 
 
-def shuffled(lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
+def shuffled_batches(lengths: Sequence[int] | Ints, *, size: int, seed: tuple[int, int]) -> Iterator[Ints]:
     """Yields batches of indices: shuffled, sorted by length within large groups, the batches shuffled again.
 
     Args:

@@ -17,15 +17,15 @@ import numpy as np
 from fascicle.core.document import Document, Mention
 from fascicle.evaluation.scoring.scores import Counts, Rates, Scores
 from fascicle.runtime.decoding.decoders import Tables
-from fascicle.runtime.decoding.kinds import APART, limits_of
+from fascicle.runtime.decoding.kinds import APART, head_limits
 from fascicle.runtime.predictor import ModelPredictor, Scorer
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import KeptReadings, ReadsDocuments
+from fascicle.text.reading import CachedReader, DocumentReader
 from fascicle.text.windows import Batch
 from fascicle.training.labelling import score_known
 
-Found = Mapping[str, tuple[Mention, ...]]
+_Found = Mapping[str, tuple[Mention, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Judge:
 
     average: Literal["micro", "macro"] = "micro"
 
-    def scores(self, documents: Sequence[Document], found: Found) -> Scores:
+    def scores(self, documents: Sequence[Document], found: _Found) -> Scores:
         """Scores predictions.
 
         Args:
@@ -57,7 +57,7 @@ class Judge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellScores(Scores):
+class _CellScores(Scores):
     """Scores whose types are cells, ``"PART/TYPE"``."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class SeveralCorpora(Judge):
     annotates: Mapping[str, Sequence[str]]
     average: Literal["micro", "macro"] = "macro"
 
-    def scores(self, documents: Sequence[Document], found: Found) -> Scores:
+    def scores(self, documents: Sequence[Document], found: _Found) -> Scores:
         """See ``Judge``; ids of documents begin with the name of their part and a slash."""
         part_of = {document.id: document.id.partition("/")[0] for document in documents}
         known = [
@@ -86,7 +86,7 @@ class SeveralCorpora(Judge):
             for document in documents
         ]
         scores = score_known(known, {key: self._cells(part_of[key], mentions) for key, mentions in found.items()})
-        return CellScores(**{name: getattr(scores, name) for name in Scores.__dataclass_fields__})
+        return _CellScores(**{name: getattr(scores, name) for name in Scores.__dataclass_fields__})
 
     def _cells(self, part: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         """Returns the mentions of the types that a part annotates, with their cells as types."""
@@ -144,7 +144,7 @@ def fit_threshold(
     scorer: Scorer,
     dev: Sequence[Document],
     *,
-    read: ReadsDocuments | None = None,
+    read: DocumentReader | None = None,
     judge: Judge = _ONE,
 ) -> tuple[Decision, dict[str, float]]:
     """Chooses ``Decision.nothing`` by dev F1; of equally good values the one nearest to 0.
@@ -169,7 +169,7 @@ def fit_threshold(
         among them.
     """
     replayed = ReplayedScorer(scorer)
-    read = read or KeptReadings(dev)
+    read = read or CachedReader(dev)
     trials = _Trials(ModelPredictor(manifest, tokenizer, replayed, read=read), replayed, dev, judge)
     if manifest.answering.needs.threshold == "types":
         apart = ModelPredictor(manifest, tokenizer, replayed, read=read, kinds=APART)
@@ -177,7 +177,7 @@ def fit_threshold(
         decision = msgspec.structs.replace(manifest.decision, nothing=0.0, nothing_by_type=found)
         return decision, {str(value): f1 for value, f1 in trials.tried.items()}
     near_first = sorted(BIASES, key=abs)  # max gives the first of several that are equally good
-    if limits_of(manifest.answering).across_types:
+    if head_limits(manifest.answering).across_types:
         f1_of = {value: trials.f1_by_type(trials.predictor.with_nothing(value), value)[0] for value in near_first}
         best_of = ({value: f1[name] for value, f1 in f1_of.items()} for name in manifest.types)
         own = tuple(max(found, key=found.__getitem__) for found in best_of)

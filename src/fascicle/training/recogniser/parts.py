@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.formats.report import ReadReport
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.terms.matcher import Matcher
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.reading import ReadsDocuments
+from fascicle.text.reading import DocumentReader
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, Parts, _mentions, check_labels, read_chosen, read_part
+from fascicle.training.corpus import Part, Parts, check_labels, mentions, read_part, read_selected
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
-from fascicle.training.recogniser.data import TrainingSet, lost_gold
-from fascicle.training.several import read_all, without_excluded, without_score
+from fascicle.training.recogniser.data import TrainingSet, count_lost_gold
+from fascicle.training.several import read_corpora, unscored_type_notes, without_excluded
 
 _SHOWN = 3  # types in a message
 
@@ -27,13 +27,13 @@ def read_data(recipe: Recipe) -> Parts:
     """Reads the data that a recipe names: one corpus, perhaps with weak labels, or several.
 
     Raises:
-        InputError: see `read_parts` and `training.several.read_one`.
-        RecipeError: see `read_parts` and `training.several.read_one`.
+        InputError: see `read_parts` and `training.several.read_corpus`.
+        RecipeError: see `read_parts` and `training.several.read_corpus`.
     """
     if recipe.corpus:
         return read_parts(recipe.corpus, weak_labels(recipe))
     report = ReadReport()
-    several = read_all(recipe, report)
+    several = read_corpora(recipe, report)
     dev = [document for one in several for document in one.dev]
     return Parts(
         train=[document for one in several for document in one.train],
@@ -59,7 +59,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     """
     report = ReadReport()
     names: tuple[Part, ...] = ("train", "dev", "test")
-    read = {part: read_chosen(corpus, part, report=report) for part in names}
+    read = {part: read_selected(corpus, part, report=report) for part in names}
     if corpus.types:
         check_labels(corpus.types, sum((chosen.labels for chosen in read.values()), Counter()))
     train, dev, test = (chosen.documents for chosen in read.values())
@@ -83,7 +83,7 @@ def read_parts(corpus: CorpusSettings, labels: WeakLabels | None = None) -> Part
     chosen = [line for part in names for line in read[part].lines(part)]
     untaught = () if labels is None else tuple(sorted(set(labels.matcher.types) - set(types)))
     weak = () if labels is None else _weak_notes(labels, train=train, dev=dev, untaught=untaught)
-    missing = without_score(types, dev) if _mentions(dev) else _without_mentions(dev)
+    missing = unscored_type_notes(types, dev) if mentions(dev) else _without_mentions(dev)
     notes = (*report.lines(), *chosen, *left_out, *weak, *missing)
     return Parts(train=train, dev=dev, test=test, types=types, untaught=untaught, notes=notes)
 
@@ -95,7 +95,7 @@ def _first(names: Iterable[str]) -> str:
 
 
 def _without_mentions(dev: list[Document]) -> Iterator[str]:
-    if not _mentions(dev):
+    if not mentions(dev):
         yield (
             "dev holds no mention, so what is chosen on it is chosen by nothing: give a dev part with mentions, or set "
             'training.select = "last"'
@@ -110,14 +110,14 @@ def _weak_notes(
     for name, documents in (("train", train), ("dev", dev)):
         yield from (f"{name}: {line}" for line in label_notes(documents))
     if untaught:
-        types = "the types" if len(untaught) <= _SHOWN else f"{counted(len(untaught), 'type')}:"
+        types = "the types" if len(untaught) <= _SHOWN else f"{plural(len(untaught), 'type')}:"
         yield f"the dictionary names nothing in train of {types} {_first(untaught)}; the model lacks them"
     if any(unknown_ranges(d) for d in dev):
         yield "dev: predictions over an unknown phrase that are no weak label count neither as right nor as wrong"
 
 
-def representable(
-    parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: ReadsDocuments
+def representation_notes(
+    parts: Parts, train: TrainingSet, recipe: Recipe, tokenizer: PieceTokenizer, read: DocumentReader
 ) -> Iterator[str]:
     """Yields notes on gold mentions of each part that the model cannot predict exactly; they count as missed.
 
@@ -137,10 +137,10 @@ def representable(
         unseen = sum(counts[name] for name in lacking)
         if unseen:
             named = _first(map(repr, lacking))
-            many = counted(unseen, "gold mention is", "gold mentions are")
+            many = plural(unseen, "gold mention is", "gold mentions are")
             yield f"{name}: {many} of types that train lacks ({named}); they count as missed"
         if documents:
-            lost = lost_gold(
+            lost = count_lost_gold(
                 documents, tokenizer, types=parts.types, reading=recipe.reading, heads=train.heads, read=read
             )
             of_taught = " of the types of train" if unseen else ""

@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError
 from fascicle.formats.sources import source_sha256
 from fascicle.models.encoder import Pretrained
 from fascicle.models.heads.contract import Targets
 from fascicle.models.model import NerModel, build_model
-from fascicle.runtime.inputs import columns_of
+from fascicle.runtime.inputs import feature_columns
 from fascicle.settings.folders.manifest import Decision, Manifest, check_apart
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import WIDEST, AnyHead
@@ -25,14 +25,14 @@ from fascicle.settings.inputs import MOST_TYPES, PACK_RULE, RULE, SHAPES, Dictio
 from fascicle.settings.recipes.corpora import MixtureSettings
 from fascicle.settings.recipes.recogniser import ReadingSettings, Recipe
 from fascicle.settings.types import TypeDescriptions, check_types, read_types
-from fascicle.terms.finding import finder_of
-from fascicle.terms.matcher import DictionaryReport, Matcher, WordReader, packed_copy, typed_names
+from fascicle.terms.finding import make_finder
+from fascicle.terms.matcher import DictionaryReport, Matcher, WordReader, pack_dictionary, read_typed_names
 from fascicle.terms.pack.carried import carried_files, carried_size
 from fascicle.terms.pack.pack import Pack
-from fascicle.text.reading import KeptReadings, LooksUp, ReadsDocuments, read_documents
+from fascicle.text.reading import CachedReader, DocumentReader, FeatureReader, read_documents
 from fascicle.training.corpus import Parts, dev_sha256
 from fascicle.training.recogniser.data import Mixture, TrainingSet, covering_width, quotas, training_set, with_mentions
-from fascicle.training.recogniser.prototypes import Draw, drawn_types
+from fascicle.training.recogniser.prototypes import DrawSettings, draw_types
 from fascicle.version import VERSION
 
 _COVERED = 0.99
@@ -50,7 +50,7 @@ class Inputs:
     """
 
     facts: InputFacts | UnsetType = UNSET
-    read: ReadsDocuments = read_documents
+    read: DocumentReader = read_documents
     files: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
         InputError: the network reads nothing of train, or a dictionary cannot be read.
     """
     inputs = read_inputs(recipe)
-    read = KeptReadings(parts.train, read=inputs.read)  # used for fitted widths and for the windows
+    read = CachedReader(parts.train, read=inputs.read)  # used for fitted widths and for the windows
     asked = recipe.heads()
     widths = {}
     for name, head in asked.items():
@@ -119,17 +119,17 @@ def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
     if any(head.needs.windows == "mentions" for head in heads.values()):
         before, data = len(data.windows), with_mentions(data)
         notes.append(
-            f"{before - len(data.windows):,} of {counted(before, 'window')} of train hold no mention and are left out"
+            f"{before - len(data.windows):,} of {plural(before, 'window')} of train hold no mention and are left out"
         )
     if parts.several:
-        data = mixed(data, recipe, parts)
+        data = _mixed(data, recipe, parts)
         notes += _drawn(data, parts)
         if data.mixture and data.mixture.unguided < 1:
             model.follow(len(parts.several))
     return Prepared(manifest=manifest, model=model, data=data, notes=tuple(notes), inputs=inputs)
 
 
-def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
+def _mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
     """Returns a training set of several corpora, each with the types that it annotates, drawn as the recipe sets.
 
     Args:
@@ -157,7 +157,7 @@ def mixed(data: TrainingSet, recipe: Recipe, parts: Parts) -> TrainingSet:
     for one, size, quota in zip(parts.several, sizes, drawn, strict=True):
         if not size or not quota:
             what = (
-                "train has no window to draw" if not size else f"an epoch of {counted(total, 'window')} has none of it"
+                "train has no window to draw" if not size else f"an epoch of {plural(total, 'window')} has none of it"
             )
             raise RecipeError(
                 f"nothing is learnt from parts.{one.name}: {what}; give it a larger weight, or leave it out"
@@ -194,7 +194,7 @@ def _drawn(data: TrainingSet, parts: Parts) -> Iterator[str]:
     sizes = np.bincount(data.mixture.part_of)
     for one, size, quota in zip(parts.several, sizes, data.mixture.quotas, strict=True):
         yield (
-            f"{one.name}: {quota:,} of {counted(data.mixture.size, 'window')} in an epoch, of {size:,} that it has; it "
+            f"{one.name}: {quota:,} of {plural(data.mixture.size, 'window')} in an epoch, of {size:,} that it has; it "
             f"annotates {', '.join(one.annotates)}"
         )
 
@@ -235,7 +235,7 @@ def check_encoder(recipe: Recipe, pretrained: Pretrained) -> None:
     if recipe.reading.max_length > pretrained.encoder.longest:
         raise RecipeError(
             f"reading.max_length = {recipe.reading.max_length} is more than the "
-            f"{counted(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; lower it (longer "
+            f"{plural(pretrained.encoder.longest, 'piece')} that {recipe.model.origin} reads; lower it (longer "
             "texts are read through windows)"
         )
 
@@ -290,14 +290,14 @@ def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> di
         pretrained: its encoder.
 
     Raises:
-        RecipeError: see ``settings.types.read_types``, ``check_types`` and ``prototypes.drawn_types``.
+        RecipeError: see ``settings.types.read_types``, ``check_types`` and ``prototypes.draw_types``.
     """
     found: dict[str, TypeDescriptions] = {}
     types, untaught = parts.types, parts.untaught
     for name, head in recipe.heads().items():
         if head.needs.drawn:
-            draw = Draw(number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter)
-            found[name] = drawn_types(parts.train, types, pretrained, draw=draw)
+            draw = DrawSettings(number=head.needs.drawn, seed=recipe.seed, segmenter=recipe.reading.segmenter)
+            found[name] = draw_types(parts.train, types, pretrained, draw=draw)
         elif path := head.needs.types:
             described = read_types(path)
             # A file may describe types that corpus.types leaves out, and types without a name in a dictionary.
@@ -313,7 +313,7 @@ def _descriptions_of(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> di
     return found
 
 
-def answered_by(manifest: Manifest, name: str) -> Manifest:
+def with_answering_head(manifest: Manifest, name: str) -> Manifest:
     """Returns the manifest with another answering head; fitted values of the old decision are dropped."""
     decoding, chosen_on = manifest.heads[name].decoding, manifest.decision.chosen_on
     decision = Decision(answer=name, decoding=decoding, chosen_on=chosen_on, apart=manifest.decision.apart)
@@ -344,7 +344,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
             notes.append(f"{path} made the labels and is an input too, so the model mostly learns to repeat it")
     matchers = [one.finds for one in read if isinstance(one.finds, Matcher)]
     packs = {one.facts.file: one.finds for one in read if isinstance(one.finds, Pack)}
-    finder = finder_of(matchers, packs) if read else None
+    finder = make_finder(matchers, packs) if read else None
     types = finder.types if finder else ()
     if len(types) > MOST_TYPES:
         raise RecipeError(
@@ -359,7 +359,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
         rate=given.rate,
     )
     files = {name: content for one in read for name, content in one.files.items()}
-    return Inputs(facts=facts, read=LooksUp(finder, columns_of(facts)), files=files, notes=tuple(notes))
+    return Inputs(facts=facts, read=FeatureReader(finder, feature_columns(facts)), files=files, notes=tuple(notes))
 
 
 class _Read(NamedTuple):
@@ -377,9 +377,9 @@ def _table(path: str, number: int, reader: WordReader) -> _Read:
             f"inputs.dictionaries names the folder {path}; give a table of names, type TAB name, or a term pack"
         )
     report, file = DictionaryReport(), f"dictionary-{number}.tsv.gz"
-    entries = list(typed_names(path, report=report))
+    entries = list(read_typed_names(path, report=report))
     matcher = Matcher(entries, rule=RULE, reader=reader)
-    content, names = packed_copy(entries)
+    content, names = pack_dictionary(entries)
     facts = DictionaryFacts(name=Path(path).name, sha256=source_sha256(path), file=file, names=names)
     return _Read(facts, matcher, {file: content}, (*report.lines(), *matcher.counts.lines()))
 
@@ -395,4 +395,4 @@ def _pack(path: str, number: int) -> _Read:
     count = len(pack.active)
     facts = DictionaryFacts(name=pack.full_name, sha256=source_sha256(path), file=file, names=count, rule=PACK_RULE)
     carried = f"{size / 2**20:,.1f} MiB of it go with the model"
-    return _Read(facts, pack, carried_files(pack, file), (f"{pack.full_name} with {counted(count, 'name')}", carried))
+    return _Read(facts, pack, carried_files(pack, file), (f"{pack.full_name} with {plural(count, 'name')}", carried))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.wording import counted, has_letters
+from fascicle.core.wording import has_letters, plural
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained
 from fascicle.settings.heads import FEWEST_INSTANCES
@@ -33,7 +33,7 @@ _STREAM = 7  # of random numbers, apart from those of other draws with the seed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draw:
+class DrawSettings:
     """Settings of the random draw of instances.
 
     Attributes:
@@ -47,8 +47,8 @@ class Draw:
     segmenter: str
 
 
-def drawn_types(
-    documents: Sequence[Document], types: Sequence[str], pretrained: Pretrained, *, draw: Draw
+def draw_types(
+    documents: Sequence[Document], types: Sequence[str], pretrained: Pretrained, *, draw: DrawSettings
 ) -> TypeDescriptions:
     """Builds descriptions of types from sentences of the training part.
 
@@ -85,7 +85,7 @@ def _described(chosen: dict[str, tuple[str, ...]]) -> TypeDescriptions:
     for name, texts in chosen.items():
         if len(texts) < FEWEST_INSTANCES:
             raise RecipeError(
-                f"train has {counted(len(texts), 'sentence')} that can stand for the type {name!r}, and "
+                f"train has {plural(len(texts), 'sentence')} that can stand for the type {name!r}, and "
                 f"{FEWEST_INSTANCES} are read: describe the types in a file (model.types), or leave the type out "
                 "(corpus.types.drop)"
             )

@@ -25,7 +25,7 @@ import msgspec
 import torch
 
 from fascicle.core.document import Document
-from fascicle.core.files.atomic import atomic_writer, renewed_folder
+from fascicle.core.files.atomic import atomic_writer, rewritable_folder
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats.predictions import Prediction, write_tsv
@@ -37,18 +37,18 @@ from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.settings.types import read_types
 from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
-from fascicle.text.reading import KeptReadings
+from fascicle.text.reading import CachedReader
 from fascicle.text.segment import SEGMENTERS, segmenter
-from fascicle.text.sentences import TAUGHT, hashes_of, packed, unpacked
+from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes, unpack_hashes
 from fascicle.training.corpus import Parts
-from fascicle.training.engine.events import Choice, Finished, HeadScores, Kept, Line, Point
+from fascicle.training.engine.events import Finished, HeadScores, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.data import TrainingSet
 from fascicle.training.recogniser.judging import Judge, SeveralCorpora, fit_threshold, is_unfitted
-from fascicle.training.recogniser.parts import read_data, representable
-from fascicle.training.recogniser.prepare import Prepared, answered_by, check_encoder, prepare
-from fascicle.training.starting import open_trained, with_pieces
+from fascicle.training.recogniser.parts import read_data, representation_notes
+from fascicle.training.recogniser.prepare import Prepared, check_encoder, prepare, with_answering_head
+from fascicle.training.starting import open_trained, reduce_vocabulary
 
 
 def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) -> Recogniser:
@@ -75,7 +75,7 @@ def prepare_recogniser(recipe: Recipe, folder: Path, before: Mapping[str, Any]) 
     )
     notes = list[str]()
     if recipe.vocabulary:
-        pretrained, note = with_pieces(pretrained, parts.train, pieces=recipe.vocabulary.pieces)
+        pretrained, note = reduce_vocabulary(pretrained, parts.train, pieces=recipe.vocabulary.pieces)
         notes.append(note)
     check_encoder(recipe, pretrained)
     torch.manual_seed(recipe.seed)
@@ -101,7 +101,7 @@ class _View:
         """Returns the view of a head."""
         if name == manifest.decision.answer:
             return cls(name=name, manifest=manifest)
-        return cls(name=name, manifest=answered_by(manifest, name), suffix=f".{name}")
+        return cls(name=name, manifest=with_answering_head(manifest, name), suffix=f".{name}")
 
     @property
     def folder(self) -> str:
@@ -141,7 +141,7 @@ class Recogniser(Trainee):
         several = {one.name: one.annotates for one in self.parts.several}
         self._judge = SeveralCorpora(annotates=several) if several else Judge()
         # Dev is cut once, because it is used at every scoring and for every value of a decision.
-        self._read = KeptReadings(self.parts.dev, read=self.prepared.inputs.read)
+        self._read = CachedReader(self.parts.dev, read=self.prepared.inputs.read)
         answer = manifest.decision.answer
         names = (answer, *(name for name in manifest.heads if name != answer))
         self._views = {view.folder: view for view in (_View.of(name, manifest) for name in names)}
@@ -149,8 +149,8 @@ class Recogniser(Trainee):
         given = self.recipe.training
         times = f"{given.patience_epochs} epochs" if given.patience_epochs else ""
         aim = f"dev F1 for {times or f'{given.patience_validations} times that dev was scored'}"
-        kept = (Kept(folder=view.folder, merit=view.f1) for view in self._views.values())
-        self.choice = Choice.of(given, *kept, aim=aim)
+        kept = (KeptModel(folder=view.folder, merit=view.f1) for view in self._views.values())
+        self.choice = Selection.of(given, *kept, aim=aim)
         self.facts = self._known()
 
     def _known(self) -> Facts:
@@ -177,7 +177,7 @@ class Recogniser(Trainee):
                 "chance; set bundle.answer to the other head, or another bundle.weight"
             )
         yield from self.parts.notes
-        yield from representable(self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read)
+        yield from representation_notes(self.parts, self.prepared.data, recipe, self.pretrained.tokenizer, self._read)
         if text := slow_precision(self.loop.device, recipe.training):
             yield text
 
@@ -198,7 +198,7 @@ class Recogniser(Trainee):
         dev = "dev" if self._judge.average == "micro" else "dev macro"
         return f"{dev} P {100 * own.precision:.2f} R {100 * own.recall:.2f} F1 {100 * own.f1:.2f}{heads}"
 
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Writes the model folder of one head."""
         view = self._fitted.get(kept.folder) or self._with_threshold(self._views[kept.folder])
         self._save(place, self.prepared.model, view)
@@ -210,11 +210,11 @@ class Recogniser(Trainee):
     @cached_property
     def _taught(self) -> dict[str, bytes]:
         """Hashes of the training texts as a file; none where the start model has no such file."""
-        said = hashes_of(self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences)
+        said = all_sentence_hashes(self.parts.train, segmenter(self.prepared.manifest.reading.segmenter).sentences)
         if not (start := self.recipe.model.start):
-            return {TAUGHT: packed(said)}
+            return {TAUGHT: pack_hashes(said)}
         before = model_folder(Path(start)) / TAUGHT
-        return {TAUGHT: packed(said | unpacked(before.read_bytes()))} if before.is_file() else {}
+        return {TAUGHT: pack_hashes(said | unpack_hashes(before.read_bytes()))} if before.is_file() else {}
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Finished]:
         """Scores the chosen models in fp32 on dev and test."""
@@ -234,7 +234,7 @@ class Recogniser(Trainee):
             view, fitted = self._with_rules(model, view)
             tuned["abbreviations"] = fitted.as_dict()
         if tuned:
-            with renewed_folder(self.folder / view.folder, kind="run") as place:
+            with rewritable_folder(self.folder / view.folder, kind="run") as place:
                 self._save(place, model, view)
         dev = self._predict_and_score(model, view, self.parts.dev, "dev")
         test = self._predict_and_score(model, view, self.parts.test, "test") if self.parts.test else None

@@ -27,7 +27,7 @@ from fascicle.text.sentences import Surface, SurfaceReader
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TaughtSpans:
+class TrainingSpans:
     """Distinct spans with counts.
 
     Attributes:
@@ -40,17 +40,17 @@ class TaughtSpans:
     batch: SpanBatch
     counts: Tensor
 
-    def weighed(self, share: float) -> TaughtSpans:
+    def weighed(self, share: float) -> TrainingSpans:
         """Returns the spans with the counts of the last class, "no mention", multiplied by a share."""
         if share == 1.0:
             return self
         factors = torch.ones(self.counts.shape[1], dtype=self.counts.dtype)
         factors[-1] = share
-        return TaughtSpans(rows=self.rows, batch=self.batch, counts=self.counts * factors)
+        return TrainingSpans(rows=self.rows, batch=self.batch, counts=self.counts * factors)
 
-    def to(self, device: torch.device) -> TaughtSpans:
+    def to(self, device: torch.device) -> TrainingSpans:
         """Returns the spans on another device."""
-        return TaughtSpans(
+        return TrainingSpans(
             rows=self.rows.to(device), batch=self.batch.to(device), counts=self.counts.to(device, torch.float32)
         )
 
@@ -71,7 +71,7 @@ class NegativePool:
     widths: Ints
     classes: int
 
-    def drawn(self, count: int, chance: np.random.Generator) -> TaughtSpans | None:
+    def drawn(self, count: int, chance: np.random.Generator) -> TrainingSpans | None:
         """Draws places with equal chance, weighted so that the expected sum is that of all places.
 
         Args:
@@ -104,7 +104,7 @@ class TyperData:
     """
 
     types: tuple[str, ...]
-    taught: TaughtSpans
+    taught: TrainingSpans
     pool: NegativePool | None
     pairs: list[tuple[Surface, str]]
     facts: dict[str, int]
@@ -151,7 +151,7 @@ def typer_data(documents: Sequence[Document], vocabulary: Vocabulary, settings: 
     return TyperData(types=types, taught=taught, pool=pool, pairs=pairs, facts=facts)
 
 
-def fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader, Mention, Span]]:
+def _fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader, Mention, Span]]:
     """Yields each fragment of each gold mention, with the reader of its text."""
     for reader in readers:
         for mention in reader.document.layer(GOLD):
@@ -161,14 +161,14 @@ def fragments(readers: Iterable[SurfaceReader]) -> Iterator[tuple[SurfaceReader,
 
 def training_pairs(readers: Iterable[SurfaceReader]) -> list[tuple[Surface, str]]:
     """Returns the words and the type of each fragment of each gold mention, for baselines."""
-    return [(reader.surface(fragment), mention.type) for reader, mention, fragment in fragments(readers)]
+    return [(reader.surface(fragment), mention.type) for reader, mention, fragment in _fragments(readers)]
 
 
 def _facts(
     readers: Sequence[SurfaceReader], pairs: Sequence[tuple[Surface, str]], vocabulary: Vocabulary
 ) -> dict[str, int]:
     words = [word for surface, _ in pairs for word in surface]
-    places = [(reader, fragment) for reader, _, fragment in fragments(readers)]
+    places = [(reader, fragment) for reader, _, fragment in _fragments(readers)]
     mentions = [mention for reader in readers for mention in reader.document.layer(GOLD)]
     return {
         "mentions": len(mentions),
@@ -247,7 +247,7 @@ def _gold_places(readers: Sequence[SurfaceReader], firsts: Sequence[int]) -> set
     return {
         (first + place[0], first + place[1])
         for reader, first in zip(readers, firsts, strict=True)
-        for _, _, fragment in fragments([reader])
+        for _, _, fragment in _fragments([reader])
         if (place := reader.aligned(fragment)) is not None
     }
 
@@ -259,7 +259,7 @@ def _first_and_count(grams: Ints, chosen: Bools) -> Iterator[tuple[int, int]]:
     yield from zip(places[first].tolist(), count.tolist(), strict=True)
 
 
-def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> TaughtSpans:
+def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> TrainingSpans:
     distinct = {rows: place for place, rows in enumerate(sorted({rows for rows, _ in counts}))}
     lengths = np.array([len(rows) for rows in distinct], dtype=np.int64)
     table = np.full((len(distinct), int(lengths.max())), -1, dtype=np.int64)
@@ -271,11 +271,11 @@ def _gathered(counts: Counter[tuple[tuple[int, ...], int]], classes: int) -> Tau
     return _taught(table, lengths, weights)
 
 
-def _taught(table: Ints, lengths: Ints, weights: Floats) -> TaughtSpans:
+def _taught(table: Ints, lengths: Ints, weights: Floats) -> TrainingSpans:
     inside = np.arange(table.shape[1]) < lengths[:, None]
     used, places = np.unique(table[inside], return_inverse=True)
     words = np.zeros_like(table)
     words[inside] = places
-    return TaughtSpans(
+    return TrainingSpans(
         rows=torch.from_numpy(used), batch=span_batch(words, lengths), counts=torch.from_numpy(weights).float()
     )

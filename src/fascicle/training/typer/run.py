@@ -25,8 +25,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from fascicle.core.document import GOLD, Document
-from fascicle.core.files.atomic import renewed_folder
-from fascicle.core.wording import counted
+from fascicle.core.files.atomic import rewritable_folder
+from fascicle.core.wording import plural
 from fascicle.errors import OutputError
 from fascicle.evaluation.scoring.typing import TypeLookup, fit_lookup
 from fascicle.models.nn.span_reader import count_loss
@@ -35,17 +35,17 @@ from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
 from fascicle.text.segment import segmenter
 from fascicle.text.sentences import SurfaceReader
-from fascicle.text.vectors import StaticVectors, cache_beside, read_vectors
+from fascicle.text.vectors import StaticVectors, cache_folder, read_vectors
 from fascicle.training.corpus import data_facts
-from fascicle.training.engine.events import Choice, Ended, Kept, Line, Point
+from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import EpochDone, Loop, StepDone
 from fascicle.training.engine.run import Facts, PointResult, Trainee
 from fascicle.training.recogniser.parts import read_parts
-from fascicle.training.typer.data import TaughtSpans, TyperData, training_pairs, typer_data
+from fascicle.training.typer.data import TrainingSpans, TyperData, training_pairs, typer_data
 from fascicle.training.typer.scores import TyperScores, score_typer
 from fascicle.version import VERSION
 
-EVERY: Final = 50  # updates between two states for resuming
+_EVERY: Final = 50  # updates between two states for resuming
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class TyperLoop(Loop):
             self.epoch = 1
             yield EpochDone(epoch=1)
 
-    def _update(self, taught: TaughtSpans) -> UpdateDone:
+    def _update(self, taught: TrainingSpans) -> UpdateDone:
         self.optimizer.zero_grad(set_to_none=True)
         loss = count_loss(self.model(taught.rows, taught.batch), taught.counts)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -205,7 +205,7 @@ class TyperTrainee(Trainee):
     documents: Mapping[str, Sequence[Document]]
     lookup: TypeLookup
     facts: Facts
-    choice = Choice(every=EVERY)
+    choice = Selection(every=_EVERY)
 
     def judge(self, point: Point) -> PointResult:
         """Reports the losses, without scoring."""
@@ -213,14 +213,14 @@ class TyperTrainee(Trainee):
         lines = [{"update": event.step, "loss": event.loss, "mean": event.mean} for event in events]
         return PointResult(lines=lines, figures=f"mean loss {events[-1].mean:.4f}")
 
-    def keep(self, place: Path, kept: Kept) -> None:
+    def keep(self, place: Path, kept: KeptModel) -> None:
         """Raises an error, since no model is kept before the end."""
         raise AssertionError(kept.folder)
 
     def finish(self, chosen: Sequence[Line]) -> Iterator[Ended]:
         """Writes the model and scores it."""
         model = TyperModel(self.loop.trained(), self.vocabulary, self.manifest)
-        with renewed_folder(self.folder / "model", kind="typer") as place:
+        with rewritable_folder(self.folder / "model", kind="typer") as place:
             save_typer(place, model)
         given = {part: self.documents[part] for part in ("dev", "test")}
         with_gold = {part: found for part, found in given.items() if any(d.layer(GOLD) for d in found)}
@@ -232,7 +232,7 @@ class TyperTrainee(Trainee):
 def _open_vectors(recipe: TyperRecipe) -> StaticVectors:
     """Opens the vectors that a recipe names."""
     settings = recipe.vectors
-    beside = cache_beside(settings.path)
+    beside = cache_folder(settings.path)
     cache = None if settings.cache == "none" else Path(settings.cache) if settings.cache else beside
     try:
         return read_vectors(settings.path, dimension=settings.dimension or None, cache=cache)
@@ -249,16 +249,15 @@ def _notes_of(vectors: StaticVectors, data: TyperData) -> list[str]:
     if unknown := facts["words_without_vector"]:
         share = unknown / facts["words_in_mentions"]
         found.append(
-            f"{unknown:,} of {counted(facts['words_in_mentions'], 'word')} in mentions ({share:.1%}) have no vector"
+            f"{unknown:,} of {plural(facts['words_in_mentions'], 'word')} in mentions ({share:.1%}) have no vector"
         )
     if facts["discontinuous"]:
         found.append(
-            f"{counted(facts['discontinuous'], 'mention')} of several fragments, each of which is "
-            "taught as its own span"
+            f"{plural(facts['discontinuous'], 'mention')} of several fragments, each of which is taught as its own span"
         )
     if lost := facts.get("never_found"):
         found.append(
-            f"{lost:,} of {counted(facts['mentions'], 'mention')} can be typed, but never found: they are "
+            f"{lost:,} of {plural(facts['mentions'], 'mention')} can be typed, but never found: they are "
             "discontinuous, longer than width, go beyond their sentence, or cut a word"
         )
     return found

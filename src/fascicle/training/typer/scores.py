@@ -109,7 +109,7 @@ def given_mentions(model: TyperModel, documents: Sequence[Document]) -> list[Giv
     ]
 
 
-def distributions_of(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
+def to_distributions(given: Iterable[GivenMention], types: Sequence[str]) -> Iterator[Entry]:
     """Yields given mentions in the form of a distributions file.
 
     The probability over several fragments is the geometric mean of theirs, scaled to sum to 1. The class None has the

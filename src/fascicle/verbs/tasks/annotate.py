@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.annotation import Annotation, NothingError, OfInput
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.atomic import Opened, output
+from fascicle.core.files.atomic import Opened, open_output
 from fascicle.core.files.folder_run import FolderRun, OutputFiles
-from fascicle.core.files.part import PartFile, part_of
-from fascicle.core.progress import shown_here
-from fascicle.core.wording import counted
+from fascicle.core.files.part import PartFile, part_paths
+from fascicle.core.progress import choose_progress
+from fascicle.core.wording import plural
 from fascicle.formats.account import Account
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import ReadRequest, Resolved, notes_on, resolved
-from fascicle.formats.sources import state_of
+from fascicle.formats.requests import ReadRequest, ResolvedInputs, notes_on, resolve_inputs
+from fascicle.formats.sources import input_state
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, load, with_variants
+from fascicle.loading import DEFAULT_MODEL, add_variants, load
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
@@ -82,10 +82,10 @@ class AnnotateRequest:
 
 
 @contextmanager
-def told_of(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[None]:
+def report_interruption(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[None]:
     """Tells what becomes of the part of an interrupted run, and where this one can go on if the block fails."""
     if part.replaced:
-        again, _ = part_of(path)
+        again, _ = part_paths(path)
         listener.tell(f"note: {again}, of an interrupted run, is made anew; resume=True would go on with it")
     try:
         yield
@@ -95,7 +95,7 @@ def told_of(part: PartFile, path: str, listener: ProgressCallbacks) -> Iterator[
         raise
 
 
-def made_by(predictor: Annotator, options: Sequence[Any]) -> dict[str, str]:
+def output_causes(predictor: Annotator, options: Sequence[Any]) -> dict[str, str]:
     """Returns what affects the bytes of an output, beside the documents."""
     return {
         "release": VERSION,
@@ -104,7 +104,7 @@ def made_by(predictor: Annotator, options: Sequence[Any]) -> dict[str, str]:
     }
 
 
-@checked
+@validate_arguments
 def annotate(  # noqa: PLR0913 - as users say it
     files: Paths,
     output: str | os.PathLike[str],
@@ -144,17 +144,17 @@ def annotate(  # noqa: PLR0913 - as users say it
         FascicleError: see `annotate_files` and `fascicle.load`.
     """
     request = AnnotateRequest(
-        files=listed(files),
+        files=to_path_list(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
-        link=link if link in (None, AUTO) else listed(link, name="link"),
+        link=link if link in (None, AUTO) else to_path_list(link, name="link"),
         ontology=ontology,
         variants=variants,
     )
-    names = None if also is None else listed(also, name="also")
-    opening = partial(load, listed(model, name="model"), also=names, case=case)
+    names = None if also is None else to_path_list(also, name="also")
+    opening = partial(load, to_path_list(model, name="model"), also=names, case=case)
     if not progress:
         return annotate_files(request, opening)
-    shown = shown_here()
+    shown = choose_progress()
     try:
         return annotate_files(request, opening, listener=ProgressCallbacks(seen=shown.see))
     finally:
@@ -189,7 +189,7 @@ def annotate_files(
         InputError: no input can be read, or every document was set aside.
         LossError: the format would lose something of a document, and that is refused.
     """
-    given = resolved(request.files, request.texts, request.reading)
+    given = resolve_inputs(request.files, request.texts, request.reading)
     to = destination(given.inputs, request.writing, several=len(request.files) > 1)
     to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
     listener = ProgressCallbacks() if listener is None else listener
@@ -213,17 +213,17 @@ def _whole(predictor: Annotator, request: AnnotateRequest, form: Format) -> Anno
     predictor = _linked(predictor, request, form)
     if not request.variants:
         return predictor
-    return with_variants(predictor, form.writer.holds.links if request.link else lambda links: ())
+    return add_variants(predictor, form.writer.holds.links if request.link else lambda links: ())
 
 
 def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
     """Returns the predictor with the requested linker; by default without one if the format cannot hold links."""
-    from fascicle.runtime.wrapped import linked
+    from fascicle.runtime.wrapped import add_links
 
     link, ontology, holds = request.link, request.ontology, form.writer.holds
     if ontology or link not in (None, AUTO):
-        return linked(predictor, link, ontology=ontology)
-    return linked(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
+        return add_links(predictor, link, ontology=ontology)
+    return add_links(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ class _Work:
     """Run over all inputs; a batch may hold documents of several inputs."""
 
     request: AnnotateRequest
-    given: Resolved
+    given: ResolvedInputs
     to: Destination
     predictor: Annotator
     account: Account
@@ -246,7 +246,7 @@ class _Work:
         else:
             self._write_one()
 
-    def _write_one(self, *, part: PartFile | None = None, opened: Opened = output) -> None:
+    def _write_one(self, *, part: PartFile | None = None, opened: Opened = open_output) -> None:
         """Writes all documents to one output."""
         report = self.account.open_report()
         documents = self._run().documents(self.given.documents(self.account.reading), report=report, part=part)
@@ -257,19 +257,19 @@ class _Work:
         """Writes all documents to one file, so that a later run can resume if this one is killed."""
         writing = self.request.writing
         part = PartFile(self.to.path, made_by=self._made_by(), overwrite=writing.overwrite, resume=writing.resume)
-        with told_of(part, self.to.path, self.listener):
+        with report_interruption(part, self.to.path, self.listener):
             if part.done is not None:
-                done = counted(part.done["documents"], "document")
+                done = plural(part.done["documents"], "document")
                 self.listener.tell(f"going on after {done} of the interrupted run")
             self._write_one(part=part, opened=part.opened)
 
     def _write_each(self, outputs: OutputFiles) -> None:
         """Writes one file for each input; an input without a good document gets none."""
-        files = FolderRun(outputs, made_by=self._made_by(), state_of=state_of)
+        files = FolderRun(outputs, made_by=self._made_by(), state_of=input_state)
         try:
             with files:
                 if files.done:
-                    self.listener.tell(f"going on after {counted(len(files.done), 'file')} of the interrupted run")
+                    self.listener.tell(f"going on after {plural(len(files.done), 'file')} of the interrupted run")
                 for one in self._run().by_input(self.given.documents(self.account.reading), done=files.done):
                     self._write_input(one, outputs.of[one.name], files)
                 self.account.refuse_nothing()
@@ -311,4 +311,4 @@ class _Work:
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
         options = [self.to.format, asdict(self.request.reading), self.request.segments]
-        return made_by(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)
+        return output_causes(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)

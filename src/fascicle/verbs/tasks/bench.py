@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.apart import Inputs
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import OutputError, UsageError
 from fascicle.settings.base import Positive
 
@@ -75,7 +75,7 @@ class Benched:
         return sum(row["state"] == "failed" for row in self.rows)
 
 
-@checked
+@validate_arguments
 def bench(
     grid: str | os.PathLike[str],
     settings: BenchSettings | None = None,
@@ -110,7 +110,7 @@ def bench(
     _check_results(planned, os.fspath(grid), results)
     book = _Book(planned=planned, tell=tell)
     able = _able(_possible(planned, book), named=bool(chosen.only), book=book)
-    tasks = tasks_of(read, able, results=results, threads=threads_of(chosen), deadline=deadline)
+    tasks = tasks_of(read, able, results=results, threads=run_threads(chosen), deadline=deadline)
     _say_plan(read, planned, len(tasks), tell)
     for event in run_tasks([msgspec.structs.replace(task, debug=chosen.debug) for task in tasks], jobs=chosen.jobs):
         _report(event, book, tell_more)
@@ -119,8 +119,8 @@ def bench(
     return Benched(grid=read.name, results=results, rows=book.rows(results))
 
 
-@checked
-def runs_of(grid: str | os.PathLike[str], settings: BenchSettings | None = None) -> list[Planned]:
+@validate_arguments
+def plan_grid(grid: str | os.PathLike[str], settings: BenchSettings | None = None) -> list[Planned]:
     """Determines the progress of each run of a grid, and starts nothing.
 
     Args:
@@ -133,7 +133,7 @@ def runs_of(grid: str | os.PathLike[str], settings: BenchSettings | None = None)
     return _planned(grid, settings or BenchSettings())[1]
 
 
-def threads_of(settings: BenchSettings) -> int | None:
+def run_threads(settings: BenchSettings) -> int | None:
     """Returns the threads of a run: the requested number; else the usable cores are shared among the jobs."""
     if settings.threads is not None or settings.jobs == 1:
         return settings.threads
@@ -144,13 +144,13 @@ def threads_of(settings: BenchSettings) -> int | None:
 def _planned(path: str | os.PathLike[str], settings: BenchSettings) -> tuple[Grid, list[Planned], Path]:
     """Returns the grid, the progress of its runs, and the folder of the results."""
     from fascicle.training.experiments.grid import read_grid
-    from fascicle.training.experiments.queue import examine, select
+    from fascicle.training.experiments.queue import plan_runs, select
 
     grid = read_grid(os.fspath(path))
     folder = Path(settings.runs or Path("runs") / grid.name)
     results = Path(settings.results or grid.results)
     runs = select(grid.runs, tiers=settings.tiers, only=settings.only)
-    return grid, examine(runs, folder=folder, results=results), results
+    return grid, plan_runs(runs, folder=folder, results=results), results
 
 
 def _check_folder(results: Path) -> None:
@@ -164,13 +164,13 @@ def _check_folder(results: Path) -> None:
 
 def _check_results(planned: Sequence[Planned], grid: str, results: Path) -> None:
     """Refuses to overwrite files that are no results, or that are inputs."""
-    from fascicle.training.experiments.results import check_result, files_of_result
+    from fascicle.training.experiments.results import check_result, result_paths
 
     origins = {str(found.run.origin) for found in planned}
     inputs = Inputs.of([grid, *origins, *(path for found in planned for path in found.recipe.files().values())])
     for found in planned:
         if found.state not in ("done", "unable"):
-            for path in files_of_result(results, found.run.name):
+            for path in result_paths(results, found.run.name):
                 inputs.refuse(path, filled=True)
             check_result(results, found.run.name)
 
@@ -265,7 +265,7 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
     if named or not waiting or has_accelerator():
         return list(planned)
     book.tell(
-        f"no accelerator here: {counted(len(waiting), 'run')} of the tier gpu left out; name them with only=NAME to "
+        f"no accelerator here: {plural(len(waiting), 'run')} of the tier gpu left out; name them with only=NAME to "
         "run them on the CPU all the same"
     )
     for found in waiting:
@@ -276,7 +276,7 @@ def _able(planned: Sequence[Planned], *, named: bool, book: _Book) -> list[Plann
 
 def _say_plan(grid: Grid, planned: Sequence[Planned], count: int, tell: Callable[[str], None]) -> None:
     done = sum(found.state == "done" for found in planned)
-    tell(f"grid {grid.name}: {counted(len(planned), 'run')}, {done} done before, {count} to do")
+    tell(f"grid {grid.name}: {plural(len(planned), 'run')}, {done} done before, {count} to do")
     for found in planned:
         if found.stale:
             tell(f"{found.run.name}: its results are of another recipe or other data, so it is run again")

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.atomic import atomic_folder, check_folder
 from fascicle.core.files.source import STDIN
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.calibration.fitting import Fitted, Target, check_gold, fit_calibration
+from fascicle.evaluation.calibration.fitting import FittedCalibration, Target, check_gold, fit_calibration
 from fascicle.evaluation.calibration.reliability import judged
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
@@ -26,7 +26,7 @@ from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load, load_single
-from fascicle.runtime.decoding.selection import calibrated, thresholds
+from fascicle.runtime.decoding.selection import calibrate_scores, type_thresholds
 from fascicle.runtime.places import find_model
 from fascicle.settings.base import Positive
 from fascicle.settings.decision import Calibration, TemperatureCurve
@@ -93,7 +93,7 @@ class Calibrated:
 
     folder: Path
     manifest: Manifest | EnsembleManifest
-    fitted: Fitted | None
+    fitted: FittedCalibration | None
     abbreviations: FittedRules | None
     notes: tuple[str, ...]
 
@@ -103,7 +103,7 @@ class Calibrated:
         return self.fitted.calibration if self.fitted else None
 
 
-@checked
+@validate_arguments
 def calibrate(
     model: Path | str,
     gold: scoring.File,
@@ -134,16 +134,16 @@ def calibrate(
         OutputError: the folder exists.
     """
     chosen, events, output = settings or CalibrateSettings(), events or EventCounts(), Path(folder)
-    path = scoring.path_of(gold)
+    path = scoring.input_path(gold)
     if path == STDIN:
         raise UsageError("the gold was given as standard input (-), but the model keeps its hash; give a file")
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     wanted = scoring.scored_types(chosen.types)
     predictor, before = _opened(source, chosen)
-    manifest = named(before, chosen.name)
+    manifest = with_name(before, chosen.name)
     wanted.check(manifest.types, system=manifest.name)
-    given = scoring.gold_of(gold, events=events).documents
+    given = scoring.open_gold(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
     scoring.check_no_training_text(given, scoring.training_hashes(source), path=path, model=manifest.name, cuts=cuts)
     documents = wanted.of_gold(given, path=path)
@@ -165,7 +165,7 @@ def calibrate(
     return replace(made, manifest=write_copy(source, decided, output, card=_card(made), overwrite=overwrite))
 
 
-def described(calibration: Calibration) -> list[str]:
+def describe_calibration(calibration: Calibration) -> list[str]:
     """Returns the fitted calibration as lines of text."""
     lines = []
     curve = calibration.curve
@@ -173,7 +173,7 @@ def described(calibration: Calibration) -> list[str]:
         word = "too sure" if curve.temperature > 1 else "not too sure"
         lines.append(f"temperature {curve.temperature:.4g}: the scores of the model are {word}")
     elif curve is not None:
-        lines.append(f"isotonic curve with {counted(len(curve.scores), 'knot')}")
+        lines.append(f"isotonic curve with {plural(len(curve.scores), 'knot')}")
     if not calibration.wanted:
         return lines
     if not calibration.thresholds or calibration.threshold:
@@ -187,7 +187,7 @@ def _threshold(value: float) -> str:
     return f"{value:.4g}" if value else "0, which keeps all"
 
 
-def rules_described(fitted: FittedRules) -> list[str]:
+def describe_rules(fitted: FittedRules) -> list[str]:
     """Returns the chosen rules for abbreviations as lines of text."""
     rules = fitted.rules
     gain = 100 * (fitted.after - fitted.before)
@@ -196,7 +196,7 @@ def rules_described(fitted: FittedRules) -> list[str]:
         f"short forms get the type of their long forms: {spread[rules.spread]}",
         f"short forms go whose long forms are no mentions: {'yes' if rules.drop else 'no'}",
         f"a string has one type in a document: {'yes' if rules.one_type else 'no'}",
-        f"F1 with these rules: {gain:+.2f}, from {counted(fitted.definitions, 'definition')} of short forms",
+        f"F1 with these rules: {gain:+.2f}, from {plural(fitted.definitions, 'definition')} of short forms",
     ]
 
 
@@ -235,7 +235,7 @@ class _Fitting:
     chosen_on: str
     apart: Sequence[str]
 
-    def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> Fitted:
+    def scores(self, settings: CalibrateSettings, types: Sequence[str]) -> FittedCalibration:
         """Fits a curve and thresholds."""
         return fit_calibration(
             judged(layers(self.documents), self.wanted.among(self.found)),
@@ -265,8 +265,8 @@ def _kept(mentions: tuple[Mention, ...], calibration: Calibration | None, types:
     """Returns the mentions of a document under a calibration."""
     if calibration is None:
         return mentions
-    scores = calibrated(np.array([one.score for one in mentions], dtype=np.float64), calibration).tolist()
-    least = dict(zip(types, thresholds(calibration, types).tolist(), strict=True))
+    scores = calibrate_scores(np.array([one.score for one in mentions], dtype=np.float64), calibration).tolist()
+    least = dict(zip(types, type_thresholds(calibration, types).tolist(), strict=True))
     return tuple(
         msgspec.structs.replace(one, score=value)
         for one, value in zip(mentions, scores, strict=True)
@@ -301,13 +301,13 @@ def _notes(
 def _rules_note(fitted: FittedRules, documents: Sequence[Document]) -> Iterator[str]:
     if fitted.definitions < max(1, len(documents) // 10):
         yield (
-            f"{counted(len(documents), 'document')} with {counted(fitted.definitions, 'definition')} of short forms: "
+            f"{plural(len(documents), 'document')} with {plural(fitted.definitions, 'definition')} of short forms: "
             "rules for abbreviations need whole documents, and these may be single sentences"
         )
 
 
 def _decided(
-    manifest: Manifest | EnsembleManifest, fitted: Fitted | None, rules: FittedRules | None
+    manifest: Manifest | EnsembleManifest, fitted: FittedCalibration | None, rules: FittedRules | None
 ) -> Manifest | EnsembleManifest:
     """Returns the manifest with the fitted values."""
     changes: dict[str, Any] = {"calibration": fitted.calibration, "document": msgspec.UNSET} if fitted else {}
@@ -317,7 +317,7 @@ def _decided(
     return msgspec.structs.replace(manifest, decision=msgspec.structs.replace(manifest.decision, **changes))
 
 
-def named(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
+def with_name(manifest: Manifest | EnsembleManifest, name: str) -> Manifest | EnsembleManifest:
     """Returns the manifest with another name of the model.
 
     Raises:
@@ -358,9 +358,9 @@ def write_copy(
 def _card(made: Calibrated) -> str:
     chosen_on, lines = "", list[str]()
     if made.calibration:
-        chosen_on, lines = made.calibration.chosen_on, described(made.calibration)
+        chosen_on, lines = made.calibration.chosen_on, describe_calibration(made.calibration)
     if made.abbreviations:
-        chosen_on, lines = made.abbreviations.rules.chosen_on, [*lines, *rules_described(made.abbreviations)]
+        chosen_on, lines = made.abbreviations.rules.chosen_on, [*lines, *describe_rules(made.abbreviations)]
     return (
         "This is a copy whose decision was fitted on development data (sha256 "
         f"{chosen_on}). What is said above of its accuracy was measured before.\n\n"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import GOLD, Document
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN
 from fascicle.errors import UsageError
-from fascicle.evaluation.calibration.documents import Answered, FittedDocuments, fit_documents, lines_of
+from fascicle.evaluation.calibration.documents import FittedDocuments, PredictedTexts, describe_fit, fit_documents
 from fascicle.evaluation.systems.model import Watch
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
@@ -28,7 +28,7 @@ from fascicle.settings.recipes.ensemble import EnsembleManifest, is_ensemble
 from fascicle.text.annotator import Annotator
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks import evaluate as scoring
-from fascicle.verbs.tasks.calibrate import named, write_copy
+from fascicle.verbs.tasks.calibrate import with_name, write_copy
 
 if TYPE_CHECKING:
     from fascicle.runtime.ensemble import EnsemblePredictor
@@ -52,7 +52,7 @@ class DocumentCalibrated:
     notes: tuple[str, ...]
 
 
-@checked
+@validate_arguments
 def calibrate_documents(  # noqa: PLR0913
     model: Path | str,
     gold: Sequence[scoring.File],
@@ -89,10 +89,10 @@ def calibrate_documents(  # noqa: PLR0913
         InputError: a file cannot be read, holds training texts of the model, or no type has enough mentions.
         OutputError: the folder exists.
     """
-    from fascicle.runtime.answer import knows
+    from fascicle.runtime.answer import known_names
 
     events, output = events or EventCounts(), Path(folder)
-    names = _names([scoring.path_of(one) for one in gold])
+    names = _names([scoring.input_path(one) for one in gold])
     source = find_model(model)
     check_folder(output, kind="ensemble" if is_ensemble(source) else "model", overwrite=overwrite)
     predictor, before = _opened(source, threads)
@@ -102,14 +102,14 @@ def calibrate_documents(  # noqa: PLR0913
     taught = _taught(source, predictor.name, stated=untaught)
     answered, hashes, compared = [], {}, 0
     for own, given in zip(names, gold, strict=True):
-        path, documents = scoring.path_of(given), scoring.gold_of(given, events=events).documents
+        path, documents = scoring.input_path(given), scoring.open_gold(given, events=events).documents
         scoring.check_no_training_text(documents, taught, path=path, model=predictor.name, cuts=cuts)
         compared += len(documents)
         answered.append(_answered(own, wanted.of_gold(documents, path=path), predictor, watch))
         hashes[own] = source_sha256(path)
-    fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=knows(before))
+    fitted = fit_documents(answered, sentences=cuts, types=predictor.types, chosen_on=hashes, knows=known_names(before))
     fitted = replace(fitted, decision=_kept(fitted.decision, before, untaught=None if taught is None else compared))
-    manifest = named(predictor.with_document(fitted.decision).manifest, name)
+    manifest = with_name(predictor.with_document(fitted.decision).manifest, name)
     written = write_copy(source, manifest, output, card=_card(fitted), overwrite=overwrite)
     notes = (*fitted.notes, *_strange(answered, predictor.types))
     return DocumentCalibrated(folder=output, manifest=written, fitted=fitted, notes=notes)
@@ -156,14 +156,14 @@ def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     )
 
 
-def _answered(name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch) -> Answered:
+def _answered(name: str, documents: Sequence[Document], predictor: Annotator, watch: Watch) -> PredictedTexts:
     bare = (msgspec.structs.replace(one, mentions=(), events=()) for one in documents)
     answers = [one.layer(predictor.name) for one in watch(predictor.stream(bare))]
     types = frozenset(mention.type for one in documents for mention in one.layer(GOLD))
-    return Answered(file=name, documents=documents, answers=answers, types=types)
+    return PredictedTexts(file=name, documents=documents, answers=answers, types=types)
 
 
-def _strange(answered: Sequence[Answered], types: Sequence[str]) -> list[str]:
+def _strange(answered: Sequence[PredictedTexts], types: Sequence[str]) -> list[str]:
     found = sorted({name for one in answered for name in one.types} - set(types))
     return [f"the model lacks types of the gold, {', '.join(map(repr, found))}; they decide nothing"] if found else []
 
@@ -177,4 +177,4 @@ def _card(fitted: FittedDocuments) -> str:
         else "That none of these texts taught the model is the statement of whoever fitted it: it lists no texts."
     )
     said = f"This is a copy whose decision of documents was fitted on {files}. {compared}\n\n"
-    return said + "".join(f"- {line}\n" for line in lines_of(fitted))
+    return said + "".join(f"- {line}\n" for line in describe_fit(fitted))

@@ -11,30 +11,30 @@ from typing import Any
 
 import msgspec
 
-from fascicle.core.arguments import checked, checked_documents
+from fascicle.core.arguments import validate_arguments, validate_documents
 from fascicle.core.document import GOLD, Document, Mention
-from fascicle.core.files.source import STDIN, stem, telling_folders
-from fascicle.core.wording import counted, near_hint
+from fascicle.core.files.source import STDIN, distinguishing_folders, stem
+from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import Scored, score_system
+from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
     Predictions,
-    of_documents,
-    on_documents_of,
+    align_to_documents,
+    collect,
     read_system,
 )
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
 from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
-from fascicle.text.sentences import TAUGHT, Cuts, sentence_hashes, unpacked
-from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predicted
+from fascicle.text.sentences import TAUGHT, Cuts, sentence_hashes, unpack_hashes
+from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
 
 File = str | os.PathLike[str] | PredictionRequest
 Runnable = ModelRequest | PipelineRequest
-Given = File | Iterable[Document]
+SystemInput = File | Iterable[Document]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,10 @@ class Gold:
 
     def predictions(self) -> Predictions:
         """Returns the mentions of all sources."""
-        return of_documents(self.documents, path=self.path)
+        return collect(self.documents, path=self.path)
 
 
-def each_of(given: Any) -> list[Any]:
+def as_list(given: Any) -> list[Any]:
     """Returns a list of the inputs of several systems: files, requests or documents; a single one becomes a list."""
     if isinstance(given, str | os.PathLike | PredictionRequest | Runnable):
         return [given]
@@ -64,14 +64,14 @@ def each_of(given: Any) -> list[Any]:
     return [each] if each and isinstance(each[0], Document) else each
 
 
-def path_of(given: object) -> str:
+def input_path(given: object) -> str:
     """Returns the path of an input; a placeholder name for documents."""
     if isinstance(given, PredictionRequest):
         return given.path
     return os.fspath(given) if isinstance(given, str | os.PathLike) else "the predictions"
 
 
-def request_of(given: File) -> PredictionRequest:
+def as_request(given: File) -> PredictionRequest:
     """Returns the request for a file, with default options if only its path was given."""
     return given if isinstance(given, PredictionRequest) else PredictionRequest(path=os.fspath(given))
 
@@ -82,11 +82,11 @@ def refuse_stdin_twice(*given: object) -> None:
     Raises:
         UsageError: two inputs are standard input.
     """
-    if [path_of(one) for one in given].count(STDIN) > 1:
+    if [input_path(one) for one in given].count(STDIN) > 1:
         raise UsageError("standard input (-) was given twice; it can be read once")
 
 
-def gold_of(given: Given, *, events: EventCounts) -> Gold:
+def open_gold(given: SystemInput, *, events: EventCounts) -> Gold:
     """Reads the gold, unless it was given as documents.
 
     Args:
@@ -97,18 +97,18 @@ def gold_of(given: Given, *, events: EventCounts) -> Gold:
         InputError: the file cannot be read, or there is no document.
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
-        request, report = request_of(given), ReadReport()
+        request, report = as_request(given), ReadReport()
         documents = list(events.observe(read_file(request.path, request.reading, report=report)))
         for key, count, first in report.mended():
             events.count(key, count, first)
         return Gold(documents=documents, path=request.path, reading=report)
-    documents = list(events.observe(checked_documents(given, name="gold")))
+    documents = list(events.observe(validate_documents(given, name="gold")))
     if not documents:
         raise InputError("the gold has no document; give at least one")
     return Gold(documents=documents)
 
 
-def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
+def open_predictions(given: SystemInput, *, events: EventCounts) -> Predictions:
     """Reads the predictions of one system, unless they were given as documents.
 
     Args:
@@ -120,9 +120,9 @@ def predictions_of(given: Given, *, events: EventCounts) -> Predictions:
         InputError: the file cannot be read, or has mentions of several sources, none of which was chosen.
     """
     if isinstance(given, str | os.PathLike | PredictionRequest):
-        return read_system(request_of(given), events=events)
-    documents = checked_documents(given, name="predictions")
-    return of_documents(events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()
+        return read_system(as_request(given), events=events)
+    documents = validate_documents(given, name="predictions")
+    return collect(events.observe(documents), path="the predictions", formats=frozenset({"jsonl"})).of_one_system()
 
 
 Types = Mapping[str, str] | Iterable[str]
@@ -213,7 +213,7 @@ def training_hashes(source: Path) -> frozenset[int] | None:
         members = [training_hashes(place) for place in sorted((source / MEMBERS).iterdir())]
         known = [one for one in members if one is not None]
         return frozenset().union(*known) if known else None
-    return unpacked((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
+    return unpack_hashes((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
 
 
 def check_no_training_text(
@@ -234,13 +234,13 @@ def check_no_training_text(
     known = [one.id for one in documents if taught and not taught.isdisjoint(sentence_hashes(one, cuts))]
     if known:
         raise InputError(
-            f"{path} holds {counted(len(known), 'text')} on which {model} was trained, the first is {known[0]!r}; "
+            f"{path} holds {plural(len(known), 'text')} on which {model} was trained, the first is {known[0]!r}; "
             f"leave {'it' if len(known) == 1 else 'them'} out, because training texts cannot be used for choices",
             file=path,
         )
 
 
-Systems = Given | Runnable | Iterable[Given | Runnable]
+_Systems = SystemInput | Runnable | Iterable[SystemInput | Runnable]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +254,7 @@ class Evaluation:
     """
 
     gold: Gold
-    systems: tuple[Scored, ...]
+    systems: tuple[ScoredSystem, ...]
     predictions: Mapping[str, Predictions]
 
     @property
@@ -263,10 +263,10 @@ class Evaluation:
         return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
 
 
-@checked
+@validate_arguments
 def evaluate(
-    gold: Given,
-    predictions: Systems,
+    gold: SystemInput,
+    predictions: _Systems,
     *,
     types: Types = (),
     allow_missing: bool = False,
@@ -295,20 +295,20 @@ def evaluate(
         ModelError: there is no such model.
     """
     events, scored_only = events or EventCounts(), scored_types(types)
-    systems = each_of(predictions)
+    systems = as_list(predictions)
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
     files = [one for one in systems if not isinstance(one, Runnable)]
     refuse_stdin_twice(gold, *files)
-    read = gold_of(gold, events=events)
+    read = open_gold(gold, events=events)
     read = replace(read, documents=scored_only.of_gold(read.documents, path=read.path))
     reference = read.predictions()
     found: dict[str, Predictions] = {}
     for name, given in zip(_names(files), files, strict=True):
-        found[name] = on_documents_of(reference, predictions_of(given, events=events))
+        found[name] = align_to_documents(reference, open_predictions(given, events=events))
     for model in systems:
         if isinstance(model, Runnable):
-            name, said = predicted(model, read.documents, events=events, watch=watch)
+            name, said = predict_gold_texts(model, read.documents, events=events, watch=watch)
             while name in found:
                 name += " (model)"
             found[name] = said
@@ -320,10 +320,10 @@ def evaluate(
     return Evaluation(gold=read, systems=scored, predictions=found)
 
 
-def names_of(paths: Sequence[str]) -> list[str]:
+def system_names(paths: Sequence[str]) -> list[str]:
     """Returns short, distinct names for the systems of some files, with a folder or a number where needed."""
     short = ["standard input" if path == STDIN else stem(path) for path in paths]
-    counts, folders = Counter(short), telling_folders(paths, short)
+    counts, folders = Counter(short), distinguishing_folders(paths, short)
     longer = [
         name if counts[name] == 1 or path == STDIN else f"{folder}/{Path(path).name}"
         for name, folder, path in zip(short, folders, paths, strict=True)
@@ -336,14 +336,14 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _names(files: Sequence[Given]) -> list[str]:
+def _names(files: Sequence[SystemInput]) -> list[str]:
     chosen = [one.name if isinstance(one, PredictionRequest) else "" for one in files]
-    return [own or made for own, made in zip(chosen, names_of([path_of(one) for one in files]), strict=True)]
+    return [own or made for own, made in zip(chosen, system_names([input_path(one) for one in files]), strict=True)]
 
 
 def _scored(
     name: str, gold: Sequence[Document], predictions: Predictions, *, allow_missing: bool, several: bool
-) -> Scored:
+) -> ScoredSystem:
     try:
         predictions.check(gold, named=False)
         allow = allow_missing or not predictions.lists_all
@@ -352,16 +352,16 @@ def _scored(
         raise InputError(f"{predictions.path}: {error}" if several else str(error)) from None
 
 
-def _notes(one: Scored, predictions: Predictions) -> Iterator[str]:
+def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     scores, path = one.strict, predictions.path
     yield from predictions.notes
     if scores.missing and not predictions.lists_all:
         yield (
-            f"{path} names {len(predictions.mentions):,} of {counted(len(scores.by_document), 'document')}; a TSV "
+            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a TSV "
             f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
-        yield f"{path} lacks {counted(len(scores.missing), 'document')}; nothing counts as found in them"
+        yield f"{path} lacks {plural(len(scores.missing), 'document')}; nothing counts as found in them"
     if predictions.matched:
         yield f"{path}: {predictions.matched}"
     if predictions.mentions and not (predictions.hashes or predictions.told):
@@ -380,7 +380,7 @@ def _notes(one: Scored, predictions: Predictions) -> Iterator[str]:
     yield from _notes_on_types(one, path=path)
 
 
-def _notes_on_types(one: Scored, *, path: str) -> Iterator[str]:
+def _notes_on_types(one: ScoredSystem, *, path: str) -> Iterator[str]:
     """Yields notes on types that one side lacks, perhaps because of their spelling."""
     by_type = one.strict.by_type
     gold_only = {name: counts.support for name, counts in by_type.items() if not counts.predicted}

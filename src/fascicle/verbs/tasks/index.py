@@ -9,26 +9,26 @@ from itertools import chain
 
 import msgspec
 
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
-from fascicle.core.files.atomic import check_target, output
-from fascicle.core.wording import counted
+from fascicle.core.files.atomic import check_target, open_output
+from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.formats.account import Account
-from fascicle.formats.requests import ReadRequest, documents_of
-from fascicle.terms.curation import written
-from fascicle.terms.pack.export import COLUMNS, Change, changes, mention_changes, rows
-from fascicle.terms.pack.layout import damage_as_error
+from fascicle.formats.requests import ReadRequest, read_all_documents
+from fascicle.terms.curation import format_rules
+from fascicle.terms.pack.export import COLUMNS, Change, find_changes, mention_changes, term_rows
+from fascicle.terms.pack.layout import damage_errors
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.proposing import Evidence, Proposal, ProposalSettings, proposals
 from fascicle.terms.pack.sets import EVIDENCE, make_sets
 from fascicle.terms.pack.verifying import PackStats, pack_stats
 from fascicle.terms.pack.verifying import verify as verify_pack
 from fascicle.terms.pack.why import Explanation
-from fascicle.terms.pack.why import why as why_in
+from fascicle.terms.pack.why import explain_name as why_in
 
 
-@checked
+@validate_arguments
 def stats(pack: str | os.PathLike[str]) -> PackStats:
     """Counts concepts, names and left-out names of a pack.
 
@@ -39,7 +39,7 @@ def stats(pack: str | os.PathLike[str]) -> PackStats:
         PackError: it cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with damage_as_error(opened.folder):
+    with damage_errors(opened.folder):
         return pack_stats(opened)
 
 
@@ -57,7 +57,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     size: int
 
 
-@checked
+@validate_arguments
 def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = lambda step, count: None) -> Verified:
     """Reads all files of a pack, and checks every hash, every range and every order.
 
@@ -73,7 +73,7 @@ def verify(pack: str | os.PathLike[str], *, told: Callable[[str, int], None] = l
     return Verified(pack=opened.full_name, files=len(opened.manifest.files), size=size)
 
 
-@checked
+@validate_arguments
 def why(pack: str | os.PathLike[str], surface: str) -> Explanation:
     """Explains a surface: its keys, the matching terms with their concepts, and the terms left out with the reason.
 
@@ -85,7 +85,7 @@ def why(pack: str | os.PathLike[str], surface: str) -> Explanation:
         PackError: the pack cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with damage_as_error(opened.folder):
+    with damage_errors(opened.folder):
         return why_in(opened, surface)
 
 
@@ -109,7 +109,7 @@ class SamePair(msgspec.Struct, frozen=True, kw_only=True):
     taken: bool
 
 
-@checked
+@validate_arguments
 def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
     """Yields the pairs of concepts that make the sets of a pack, in the order in which they are processed.
 
@@ -120,7 +120,7 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
         PackError: it cannot be opened, or has values that cannot be.
     """
     opened = Pack.open(pack)
-    with damage_as_error(opened.folder):
+    with damage_errors(opened.folder):
         found = make_sets(opened).edges
     return (
         SamePair(
@@ -135,7 +135,7 @@ def sets(pack: str | os.PathLike[str]) -> Iterator[SamePair]:
     )
 
 
-@checked
+@validate_arguments
 def diff(
     first: str | os.PathLike[str],
     second: str | os.PathLike[str],
@@ -158,15 +158,15 @@ def diff(
         InputError: a text cannot be read.
     """
     packs = Pack.open(first), Pack.open(second)
-    paths = listed(corpus, name="corpus")
+    paths = to_path_list(corpus, name="corpus")
     if not paths:
-        return changes(*packs)
+        return find_changes(*packs)
     request, told = reading or ReadRequest(), account or Account()
-    documents = documents_of(paths, request, report=told.reading)
-    return chain(changes(*packs), mention_changes(*packs, documents))
+    documents = read_all_documents(paths, request, report=told.reading)
+    return chain(find_changes(*packs), mention_changes(*packs, documents))
 
 
-@checked
+@validate_arguments
 def export(
     pack: str | os.PathLike[str], table: str | os.PathLike[str], *, silent: bool = False, overwrite: bool = False
 ) -> int:
@@ -187,15 +187,15 @@ def export(
     """
     opened = Pack.open(pack)
     count = 0
-    with damage_as_error(opened.folder), output(table, overwrite=overwrite) as stream:
+    with damage_errors(opened.folder), open_output(table, overwrite=overwrite) as stream:
         stream.write(("\t".join(COLUMNS) + "\n").encode())
-        for row in rows(opened, silent=silent):
+        for row in term_rows(opened, silent=silent):
             stream.write(("\t".join(row) + "\n").encode())
             count += 1
     return count
 
 
-Watch = Callable[[Iterable[Document]], Iterator[Document]]
+_Watch = Callable[[Iterable[Document]], Iterator[Document]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +213,7 @@ class Curated:
     notes: tuple[str, ...] = ()
 
 
-@checked
+@validate_arguments
 def curate(  # noqa: PLR0913
     pack: str | os.PathLike[str],
     table: str | os.PathLike[str],
@@ -224,7 +224,7 @@ def curate(  # noqa: PLR0913
     settings: ProposalSettings | None = None,
     overwrite: bool = False,
     account: Account | None = None,
-    watch: Watch = iter,
+    watch: _Watch = iter,
 ) -> Curated:
     """Writes a table of rules for which texts give evidence; `build_pack` reads it as it is, or edited by a person.
 
@@ -245,20 +245,20 @@ def curate(  # noqa: PLR0913
         InputError: a text cannot be read.
         OutputError: the file exists, or cannot be written.
     """
-    gold, raw = listed(corpus, name="corpus"), listed(texts, name="texts")
+    gold, raw = to_path_list(corpus, name="corpus"), to_path_list(texts, name="texts")
     if not gold and not raw:
         raise UsageError("no text was given; give corpora with gold, or texts without, in which names are counted")
     check_target(table, overwrite=overwrite)
     opened, told = Pack.open(pack), account or Account()
     evidence, notes = Evidence(opened), list[str]()
     for path in gold:
-        types = evidence.read_gold(watch(documents_of([path], reading or ReadRequest(), report=told.reading)))
+        types = evidence.read_gold(watch(read_all_documents([path], reading or ReadRequest(), report=told.reading)))
         named = ", ".join(sorted(types))
         notes.append(f"{path} decides about {named}" if types else f"{path} has no gold of a type of the pack")
     if raw:
-        evidence.read_raw(watch(documents_of(raw, ReadRequest(), report=told.reading)))
+        evidence.read_raw(watch(read_all_documents(raw, ReadRequest(), report=told.reading)))
     found = proposals(opened, evidence.counts, settings or ProposalSettings())
-    with output(table, overwrite=overwrite) as stream:
-        stream.write(written(rule for one in found for rule in one.rules).encode())
-    notes.append(f"{counted(len(evidence.counts), 'name was', 'names were')} found")
+    with open_output(table, overwrite=overwrite) as stream:
+        stream.write(format_rules(rule for one in found for rule in one.rules).encode())
+    notes.append(f"{plural(len(evidence.counts), 'name was', 'names were')} found")
     return Curated(proposals=tuple(found), names=len(evidence.counts), notes=tuple(notes))

@@ -14,30 +14,30 @@ from typing import Any, Final
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_text_writer, check_folder
-from fascicle.core.files.source import Source, lines
-from fascicle.errors import UsageError, about
+from fascicle.core.files.source import Source, read_lines
+from fascicle.errors import UsageError, add_place
 from fascicle.linking.folder import write_linker
 from fascicle.linking.gold import NAMES
 from fascicle.linking.index import write_index
-from fascicle.linking.opening import Part, find
+from fascicle.linking.opening import LinkerPart, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
 from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
 from fascicle.terms.curation import CURATION, Curation, Finding, SeenNames, read_rules
 from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
-from fascicle.terms.pack.export import KeptRules, sources_of
+from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
 from fascicle.terms.pack.pack import Pack, prefix_numbers
-from fascicle.terms.pack.why import COLUMNS, unsought
+from fascicle.terms.pack.why import COLUMNS, unsearched_labels
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.sources.drafts import SourceReport
 from fascicle.terms.sources.reading import check_hash, check_source, read_source
 from fascicle.terms.terms import ConceptRecord, Name
 
 
-@checked
+@validate_arguments
 def build_pack(
     sources: str | os.PathLike[str],
     output: str | os.PathLike[str],
@@ -70,7 +70,7 @@ def build_pack(
     settings = read_pack_settings(sources)
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     for name, source in settings.sources.items():
-        with about(key=f"sources.{name}"):
+        with add_place(key=f"sources.{name}"):
             check_source(source)
     rules = Curation(read_rules(settings.curation), key=lambda surface: key(surface, 2)) if settings.curation else None
     seen = SeenNames(rules) if rules is not None else None
@@ -92,7 +92,7 @@ def build_pack(
     return manifest
 
 
-def files_of(sources: str | os.PathLike[str]) -> list[str]:
+def listed_files(sources: str | os.PathLike[str]) -> list[str]:
     """Returns the files that a list of vocabularies names: the inputs of a build beside the list itself.
 
     Raises:
@@ -125,7 +125,7 @@ def write_left_out(
     opened = Pack.open(pack)
     lost = chain.from_iterable(report.labels or () for report in reports)
     with atomic_text_writer(table, overwrite=overwrite) as stream:
-        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsought(opened, lost)))
+        stream.writelines("\t".join(row) + "\n" for row in chain([COLUMNS], unsearched_labels(opened, lost)))
 
 
 def _added(rules: Curation, taken: Collection[str]) -> list[PackSource]:
@@ -149,7 +149,7 @@ def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: 
         seen: receives its names, if there are rules.
     """
     files = [(settings.path, settings.sha256), (settings.hierarchy, settings.hierarchy_sha256)]
-    with about(key=f"sources.{name}"):
+    with add_place(key=f"sources.{name}"):
         hashes = tuple(check_hash(path, sha256) for path, sha256 in files if path)
     facts = SourceFacts(
         name=name,
@@ -163,7 +163,7 @@ def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: 
     )
 
     def records() -> Iterator[ConceptRecord]:
-        with about(key=f"sources.{name}"):
+        with add_place(key=f"sources.{name}"):
             for record in read_source(settings, report=report):
                 if seen is not None:
                     seen.see(name, record)
@@ -175,14 +175,14 @@ def _source_of(name: str, settings: SourceSettings, report: SourceReport, seen: 
     return PackSource(facts, records, losses, adds=settings.adds)
 
 
-OWN: Final = "own"  # name of a source that is a table
+_OWN: Final = "own"  # name of a source that is a table
 _LONGEST: Final = 100_000  # characters of a name; those of the pack stay
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9._@-]+|^[^A-Za-z0-9]+")
 _ONE: Final = ("kind", "type", "language", "taxon", "rank", "obsolete", "definition")
 _SEVERAL: Final = ("parents", "references", "replaced_by")
 
 
-@checked
+@validate_arguments
 def extend(  # noqa: PLR0913
     pack: str | os.PathLike[str],
     own: str | os.PathLike[str],
@@ -225,7 +225,7 @@ def extend(  # noqa: PLR0913
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     base = Pack.open(pack)
     kept = KeptRules(base)
-    found, seen = sources_of(base), reports if reports is not None else {}
+    found, seen = pack_sources(base), reports if reports is not None else {}
     for name, settings in _own_sources(own, kind).items():
         if name in {source.facts.name for source in found}:
             raise UsageError(f"the pack {base.folder} has a source {name!r} too; give the own one another name")
@@ -252,7 +252,7 @@ def _seen(source: PackSource, kept: KeptRules) -> Iterator[ConceptRecord]:
 def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSettings]:
     if Path(own).suffix == ".toml":
         return dict(read_pack_settings(own).sources)
-    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in lines(Source(path=str(own))))
+    rows = (re.split(r"[\t,;]", line.lstrip("#")) for _, line in read_lines(Source(path=str(own))))
     titles = [title.strip() for title in next(rows, [])]
     at = titles.index("type") if "type" in titles else len(titles)
     types = {row[at].strip(): row[at].strip() for row in rows if len(row) > at and row[at].strip()}
@@ -263,10 +263,10 @@ def _own_sources(own: str | os.PathLike[str], kind: str) -> dict[str, SourceSett
         **{title: (title,) for title in _SEVERAL if title in titles},
     }
     settings = SourceSettings(path=str(own), reader="table", type=kind, types=types, columns=ColumnSettings(**columns))
-    return {OWN: settings}
+    return {_OWN: settings}
 
 
-def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[Part]:
+def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[LinkerPart]:
     """Returns the linker whose rankers are kept; none for a pack without a linker."""
     if linker is None and (base.folder / LINKER).is_file():
         linker = base.folder
@@ -275,7 +275,7 @@ def _parts(linker: str | os.PathLike[str] | None, base: Pack) -> Sequence[Part]:
     return find(linker, [base.folder]).parts if linker is not None else ()
 
 
-def _write_linkers(parts: Sequence[Part], folder: Path) -> None:
+def _write_linkers(parts: Sequence[LinkerPart], folder: Path) -> None:
     """Writes a linker beside the files of a pack."""
     if not parts:
         return

@@ -17,21 +17,21 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from fascicle.core.arguments import checked
+from fascicle.core.arguments import validate_arguments
 from fascicle.core.files.atomic import atomic_writer, check_target
 from fascicle.core.files.owned import file_facts
-from fascicle.core.files.part import PartFile, part_of
+from fascicle.core.files.part import PartFile, part_paths
 from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, InputError, OutputError, UsageError
 from fascicle.settings.base import Name, Positive, Settings
 from fascicle.settings.packs import SourceSettings
 from fascicle.settings.pipeline import toml_value
-from fascicle.settings.recipes.strict import converted, read_toml
+from fascicle.settings.recipes.strict import convert_values, read_toml
 from fascicle.terms.sources import releases
 from fascicle.version import VERSION
 
 PUBLIC: Final = Path(releases.__file__).with_name("public.toml")
-RECORD: Final = "fetched.json"
+_RECORD: Final = "fetched.json"
 _TRIES: Final = 4
 _STALL: Final = 60.0  # seconds of silence
 _PIECE: Final = 1 << 16
@@ -124,16 +124,16 @@ def vocabularies(table: str | os.PathLike[str] = PUBLIC) -> dict[str, Vocabulary
         UsageError: an address that is not allowed.
     """
     found = read_toml(Path(table), what="table of vocabularies")
-    rows = {name: converted(row, Vocabulary, origin=str(table), place=name) for name, row in found.items()}
+    rows = {name: convert_values(row, Vocabulary, origin=str(table), place=name) for name, row in found.items()}
     for name, row in rows.items():
         _check(row.url, begun=row.url)
-        if not row.file.strip(".") or row.file == RECORD:
+        if not row.file.strip(".") or row.file == _RECORD:
             raise UsageError(f"{_shown(row.url)} ends with no name of a file; give the whole address of a file")
-        converted({"path": row.file, **row.source}, SourceSettings, origin=str(table), place=f"{name}.source")
+        convert_values({"path": row.file, **row.source}, SourceSettings, origin=str(table), place=f"{name}.source")
     return rows
 
 
-@checked
+@validate_arguments
 def fetch(
     name: str,
     folder: str | os.PathLike[str] | None = None,
@@ -186,7 +186,7 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
         overwrite: see `fetch`.
     """
     folder.mkdir(exist_ok=True)
-    record, path = folder / RECORD, folder / row.file
+    record, path = folder / _RECORD, folder / row.file
     before = _records(record).get(name)
     is_ours = before is not None and path.is_file() and file_facts(path) == (before.size, before.sha256)
     if before is not None and is_ours and found.state and (found.size, found.state) == (before.size, before.state):
@@ -197,7 +197,7 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
     with part.opened(path) as stream:
         part.begin()
         _receive(row.url, found, stream, part, end=end)
-        sha256 = file_facts(part_of(path)[0])[1]
+        sha256 = file_facts(part_paths(path)[0])[1]
         if before is not None and before.sha256 != sha256 and not overwrite:
             raise InputError(
                 f"{_shown(row.url)} is another file than on {before.fetched} (SHA-256 {sha256}, before "
@@ -219,7 +219,7 @@ def _kept(name: str, row: Vocabulary, found: _Found, folder: Path, *, end: float
     return made
 
 
-def as_source(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:
+def source_table(name: str, found: Fetched, *, table: str | os.PathLike[str] = PUBLIC) -> str:
     """Returns the table of a fetched vocabulary for a ``sources.toml``."""
     row = vocabularies(table)[name]
     told = {"path": found.path, **row.source, "licence": row.licence, "url": row.page}

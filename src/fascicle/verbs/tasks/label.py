@@ -11,23 +11,23 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from fascicle.annotation import Annotation, Passage
-from fascicle.core.arguments import Paths, checked, listed
+from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.part import PartFile, part_of
-from fascicle.core.stream import Outcome, answered, chunks, unanswered
+from fascicle.core.files.part import PartFile, part_paths
+from fascicle.core.stream import Outcome, answer_each, chunks, failure_error
 from fascicle.core.tags import SCHEMES
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.doctor.leaks import Protected, protected
+from fascicle.evaluation.doctor.leaks import ProtectedTexts, read_protected
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT
-from fascicle.formats.requests import ReadRequest, notes_on, resolved
-from fascicle.formats.weak_labels import End, Entry, Header, entry_of, packed
+from fascicle.formats.requests import ReadRequest, notes_on, resolve_inputs
+from fascicle.formats.weak_labels import End, Entry, Header, pack_labels, pack_lines
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline
-from fascicle.text.annotator import Annotator, Tagged, TagSpace, placed
-from fascicle.verbs.tasks.annotate import ProgressCallbacks, made_by, told_of
+from fascicle.text.annotator import Annotator, Tagged, TagSpace, map_to_words
+from fascicle.verbs.tasks.annotate import ProgressCallbacks, output_causes, report_interruption
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
@@ -81,10 +81,10 @@ class LabelRequest:
             )
         read = Inputs.of([*self.files, *self.against, *([self.exclude] if self.exclude else [])])
         read.refuse(self.output)
-        read.refuse(part_of(self.output)[0])
+        read.refuse(part_paths(self.output)[0])
 
 
-@checked
+@validate_arguments
 def label(
     files: Paths,
     output: str | os.PathLike[str],
@@ -112,9 +112,9 @@ def label(
     """
     request = LabelRequest(
         model=os.fspath(model),
-        files=listed(files),
+        files=to_path_list(files),
         output=os.fspath(output),
-        against=listed(against),
+        against=to_path_list(against),
         overwrite=overwrite,
         resume=resume,
     )
@@ -157,14 +157,14 @@ def label_files(
         ModelError: see `fascicle.load`.
     """
     request.check()
-    given = resolved(request.files, (), request.reading)
+    given = resolve_inputs(request.files, (), request.reading)
     opened = open_predictor or partial(_teacher, request)
     listener = listener or ProgressCallbacks()
     for note in notes_on(given.places, request.reading):
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
     total = given.size
-    kept_apart = protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
+    kept_apart = read_protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
     predictor = opened()
     if predictor.tag_space.meaning == "mention-score":
         listener.tell(
@@ -220,7 +220,7 @@ class _Work:
     predictor: Annotator
     space: TagSpace
     run: Annotation
-    protected: Protected
+    protected: ProtectedTexts
     listener: ProgressCallbacks
     counts: _Counts = field(default_factory=_Counts)
 
@@ -228,23 +228,23 @@ class _Work:
         """Writes all documents into the file."""
         request = self.request
         part = PartFile(request.output, made_by=self._made_by(), overwrite=request.overwrite, resume=request.resume)
-        with told_of(part, request.output, self.listener), part.opened(request.output) as stream:
-            stream.write(packed([self._header()]))
+        with report_interruption(part, request.output, self.listener), part.opened(request.output) as stream:
+            stream.write(pack_lines([self._header()]))
             part.begin()
             self._write_blocks(stream, part, self.run.passages(documents, digests=True))
-            stream.write(packed([self._end()]))
+            stream.write(pack_lines([self._end()]))
 
     def _write_blocks(self, stream: BinaryIO, part: PartFile, passages: Iterator[Passage]) -> None:
         if part.done is not None:
             self.run.skip(passages, part.done)
             self.counts.restore(part.done)
-            done = counted(part.done["documents"], "document")
+            done = plural(part.done["documents"], "document")
             self.listener.tell(f"going on after {done} of the interrupted run")
         account = self.run.account
         for block in _blocks(passages):
             entries = list(self._entries([passage.document for passage in block]))
             if entries:
-                stream.write(packed(entries))
+                stream.write(pack_lines(entries))
                 account.release()
             self.run.seen(block[-1].number, block[-1].reached)
             part.keep(partial(self._state, block[-1]))
@@ -257,15 +257,15 @@ class _Work:
         reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
         kept = [one for one, reason in zip(documents, reasons, strict=True) if not reason]
-        for document, tagged in answered(self.predictor.tag, kept) if kept else ():
+        for document, tagged in answer_each(self.predictor.tag, kept) if kept else ():
             if isinstance(tagged, Exception):
-                account.predicting.add(unanswered(Outcome(document, error=tagged)))
+                account.predicting.add(failure_error(Outcome(document, error=tagged)))
             else:
                 yield self._entry(document, tagged)
 
     def _entry(self, document: Document, tagged: Tagged) -> Entry:
         types, account = self.predictor.types, self.run.account
-        found = placed(tagged.patch.add, tagged.words, types=types)
+        found = map_to_words(tagged.patch.add, tagged.words, types=types)
         tags = found.tags(SCHEMES[self.space.scheme], words=len(tagged.words), types=len(types))
         account.written += 1
         account.mentions += len(found.spans)
@@ -274,7 +274,7 @@ class _Work:
             account.examples.setdefault(reason, document.id)
         self.counts.words += len(tagged.words)
         self.counts.mentions.update(types[kind] for kind in found.spans[:, 2].tolist())
-        return entry_of(document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor)
+        return pack_labels(document, tags=tags, probabilities=tagged.probabilities, floor=self.request.floor)
 
     def _header(self) -> Header:
         predictor, request, space = self.predictor, self.request, self.space
@@ -311,7 +311,7 @@ class _Work:
         """Returns everything that affects the bytes of the file, beside the documents."""
         request = self.request
         options = [_told(request.reading), request.floor, request.note, list(request.files), request.device]
-        return made_by(self.predictor, options) | {"set of texts to leave out": self.protected.sha256}
+        return output_causes(self.predictor, options) | {"set of texts to leave out": self.protected.sha256}
 
 
 def _blocks(passages: Iterator[Passage]) -> Iterator[list[Passage]]:

@@ -21,7 +21,7 @@ _PORTION: Final = 1 << 18  # characters of text that are linked together
 _MOST: Final = 64  # largest number of candidates
 
 
-class PackConcepts:
+class _PackConcepts:
     """Concepts of several packs; each concept is that of the first pack that has it."""
 
     def __init__(self, packs: Sequence[Pack]) -> None:
@@ -72,7 +72,7 @@ class TrainingNames:
         for document in documents:
             for mention in linked(document):
                 surfaces.add((mention.type, key(_surface(mention, document), 1)))
-                concepts.update(concepts_of(mention))
+                concepts.update(mention_concepts(mention))
         return cls(surfaces=surfaces, concepts=concepts)
 
 
@@ -93,18 +93,18 @@ class Reference:
     @property
     def concepts(self) -> KnowsConcepts:
         """Concepts of the vocabulary; without a vocabulary, none."""
-        return PackConcepts(self.packs)
+        return _PackConcepts(self.packs)
 
     def case(self, document: Document, mention: Mention) -> LinkCase:
         """Returns the case of a gold mention without an answer."""
-        gold, surface = concepts_of(mention), _surface(mention, document)
+        gold, surface = mention_concepts(mention), _surface(mention, document)
         return LinkCase(
             document=document.id,
             start=mention.start,
             type=mention.type,
             surface=surface,
             gold=gold,
-            known=not self.packs or PackConcepts(self.packs).known(gold),
+            known=not self.packs or _PackConcepts(self.packs).known(gold),
             seen_surface=(mention.type, key(surface, 1)) in self.seen.surfaces,
             seen_concepts=all(one in self.seen.concepts for one in gold),
             where="missed",
@@ -116,7 +116,7 @@ def linked(document: Document) -> list[Mention]:
     return [mention for mention in document.layer(GOLD) if mention.links]
 
 
-def concepts_of(mention: Mention) -> frozenset[str]:
+def mention_concepts(mention: Mention) -> frozenset[str]:
     """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous mention none."""
     return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
 
@@ -171,8 +171,8 @@ def _told(case: LinkCase, mention: Mention) -> LinkCase:
     scores = [link.score for link in links]
     return msgspec.structs.replace(
         case,
-        parts=tuple((one,) for one in sorted(concepts_of(mention))),
-        answer=concepts_of(mention),
+        parts=tuple((one,) for one in sorted(mention_concepts(mention))),
+        answer=mention_concepts(mention),
         score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
         tier=links[0].tier if links else "",
         where="matched",

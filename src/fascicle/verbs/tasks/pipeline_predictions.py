@@ -33,7 +33,7 @@ class PipelineRequest:
     source: str = ""
 
 
-def predicted(
+def predict_gold_texts(
     request: ModelRequest | PipelineRequest, gold: Sequence[Document], *, events: EventCounts, watch: Watch = iter
 ) -> tuple[str, Predictions]:
     """Lets a model or a pipeline predict on the texts of the gold; see `evaluation.systems.model.predict`.
@@ -82,9 +82,9 @@ class PipelinePredictor:
 
     def _patch(self, result: Result) -> Patch:
         if result.document is None:
-            from fascicle.pipeline.pipeline import unanswered
+            from fascicle.pipeline.pipeline import result_error
 
-            raise unanswered(result)
+            raise result_error(result)
         if unknown := {one.type for one in result.document.mentions} - set(self.types):
             raise InputError(
                 f"the pipeline {self.name!r} found the type {sorted(unknown)[0]!r}, which none of its steps declares; "

@@ -16,15 +16,15 @@ from fascicle.core.document import Document
 from fascicle.core.wording import near_hint
 from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
-from fascicle.evaluation.breakdown.layout import lexicon
-from fascicle.evaluation.doctor.checks.relations import reach_of
+from fascicle.evaluation.breakdown.layout import read_lexicon
+from fascicle.evaluation.doctor.checks.relations import count_unreachable
 from fascicle.evaluation.link_scores import LinkCase, LinkScores, score_links
 from fascicle.evaluation.report import ReportSettings, build_report
-from fascicle.evaluation.reports.table import drawn, percent
+from fascicle.evaluation.reports.table import percent, ruled_rows
 from fascicle.evaluation.scoring.scores import figures, macro_row
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
-from fascicle.linking.gold import spelt
+from fascicle.linking.gold import to_curies
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
@@ -107,7 +107,7 @@ def report_on(
     request = request or ReportRequest()
     documents, training, notes = evaluation.gold.documents, None, list[str]()
     if request.train:
-        training = lexicon((events or EventCounts()).observe(read_file(request.train, request.train_reading)))
+        training = read_lexicon((events or EventCounts()).observe(read_file(request.train, request.train_reading)))
         if not training.mentions:
             notes.append(f"{request.train} holds no gold mention, so nothing of it was seen in training")
     value = build_report(
@@ -137,7 +137,7 @@ def _unreachable(models: Iterable[str], documents: Sequence[Document]) -> list[d
         manifest = read_manifest(folder)
         check_files(folder, manifest)
         tokenizer = PieceTokenizer.from_file(folder / "tokenizer.json", pad=manifest.tokenizer.pad)
-        parts.append(reach_of(documents, manifest, tokenizer))
+        parts.append(count_unreachable(documents, manifest, tokenizer))
     return parts
 
 
@@ -202,7 +202,7 @@ class GateResult:
         return {"system": self.system, **vars(self.gate), "found": self.found, "met": self.met}
 
 
-def results_of(
+def check_gates(
     found: Evaluation, gates: Iterable[str], *, prefixes: Mapping[str, str] | None = None
 ) -> list[GateResult]:
     """Compares the scores of systems with gates.
@@ -235,7 +235,7 @@ def gates_table(results: Sequence[GateResult]) -> str:
         lacking = None if one.found is None else one.gate.least - one.found
         numbers = map(percent, (one.found, one.gate.least, lacking))
         rows.append((f"{one.gate.name}.{one.gate.figure}", *([one.system] if several else []), *numbers))
-    return drawn(rows) + "\n"
+    return ruled_rows(rows) + "\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,12 +278,14 @@ class _Reached:
 
 
 def _reached(found: Evaluation, prefixes: Mapping[str, str]) -> Iterator[_Reached]:
-    documents = [spelt(one, prefixes) for one in found.gold.documents]
+    documents = [to_curies(one, prefixes) for one in found.gold.documents]
     reference = Reference(documents=documents)
     scores = partial(score_links, documents=[one.id for one in documents], concepts=reference.concepts)
     for one in found.systems:
         said = found.predictions[one.name].mentions
-        links = {each.id: spelt(each.having(mentions=said.get(each.id, ())), prefixes).mentions for each in documents}
+        links = {
+            each.id: to_curies(each.having(mentions=said.get(each.id, ())), prefixes).mentions for each in documents
+        }
         counts = {kind: own for kind, own in one.strict.by_type.items() if own.support} | {"micro": one.strict.counts}
         named = {kind: vars(figures(own)) for kind, own in counts.items()}
         named["macro"] = {figure: macro_row(one.strict)[figure] for figure in _OF_MENTIONS}

@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, filterfalse, groupby
 
-from fascicle.core.arguments import Paths, listed
+from fascicle.core.arguments import Paths, to_path_list
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
-from fascicle.core.files.remote import listed as listed_url
+from fascicle.core.files.remote import list_url as listed_url
 from fascicle.errors import UsageError
-from fascicle.formats.requests import ReadRequest, resolved
+from fascicle.formats.requests import ReadRequest, resolve_inputs
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
 from fascicle.pipeline.running.records import Quarantined
-from fascicle.pipeline.running.report import Totals, current, one_of, plan_retry
-from fascicle.pipeline.running.run import Progress, Run, StartPool, accounted, finalize, open_worker
+from fascicle.pipeline.running.report import Totals, current_quarantine, find_quarantined, plan_retry
+from fascicle.pipeline.running.run import Progress, Run, StartPool, checked_markers, finalize, open_worker
 from fascicle.pipeline.running.supervisor import Supervisor
 from fascicle.settings.inputs import Case
 from fascicle.version import VERSION
@@ -43,7 +43,7 @@ def run(  # noqa: PLR0913
 
     Args:
         files: inputs, as ``fascicle annotate`` takes them, but no standard input; and URLs, see
-            `fascicle.core.files.remote.listed`.
+            `fascicle.core.files.remote.list_url`.
         folder: of the run; a path or a URL.
         pipeline: a ``pipeline.toml``, a folder with one, or a model, as `fascicle.load` takes it.
         also: names beside a model, as `fascicle.load` takes them.
@@ -69,8 +69,8 @@ def run(  # noqa: PLR0913
 
         pool = pool_on(ray)
     request, place, steps = reading or ReadRequest(), os.fspath(folder), os.fspath(pipeline)
-    paths = _paths(listed(files), request)
-    names = () if also is None else listed(also, name="also")
+    paths = _paths(to_path_list(files), request)
+    names = () if also is None else to_path_list(also, name="also")
     if not is_url(place):
         Inputs.of([*filterfalse(is_url, paths), steps, *names]).refuse(place, filled=True)
     opener = PipelineOpener(given=steps, also=names, case=case)
@@ -85,24 +85,24 @@ def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
     found = (
         chain.from_iterable(map(listed_url, group))
         if remote
-        else (given.name for given in resolved(tuple(group), (), reading).inputs)
+        else (given.name for given in resolve_inputs(tuple(group), (), reading).inputs)
         for remote, group in groupby(files, key=is_url)
     )
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def quarantined(folder: str) -> list[Quarantined]:
+def list_quarantined(folder: str) -> list[Quarantined]:
     """Returns the records of the quarantine of a run, in the order of the input.
 
     Raises:
         OutputError: the folder holds no run.
     """
     place = RunFolder(folder)
-    found = current(place, place.manifest()).values()
+    found = current_quarantine(place, place.manifest()).values()
     return sorted(found, key=lambda record: (record.shard, record.place, record.id))
 
 
-def shown(folder: str, identifier: str) -> Quarantined:
+def read_quarantined(folder: str, identifier: str) -> Quarantined:
     """Returns one record.
 
     Raises:
@@ -110,7 +110,7 @@ def shown(folder: str, identifier: str) -> Quarantined:
         InputError: the document is not in quarantine.
     """
     place = RunFolder(folder)
-    return one_of(place, place.manifest(), identifier)
+    return find_quarantined(place, place.manifest(), identifier)
 
 
 def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None) -> Totals:
@@ -138,7 +138,7 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
         made_by = {"release": VERSION, **opened.made_by()}
     with run_folder.place.held() as mark:
         manifest = run_folder.manifest()  # an update may have changed it meanwhile
-        deque(accounted(run_folder, manifest, run_folder.done(manifest.shards)), maxlen=0)
+        deque(checked_markers(run_folder, manifest, run_folder.done(manifest.shards)), maxlen=0)
         again = plan_retry(run_folder, manifest, only=only, made_by=made_by, pipeline=path)
         if again is not None:
             (shard,) = again.shards

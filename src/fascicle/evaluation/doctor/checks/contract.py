@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 from fascicle.core.document import Mention
 from fascicle.core.mention import Fragments
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.evaluation.doctor.copies import Copies
-from fascicle.evaluation.doctor.parts import Given, Item, Part, Unread
+from fascicle.evaluation.doctor.parts import GivenPart, Item, Part, Unread
 from fascicle.settings.base import Natural, Positive
 
 Severity = Literal["error", "warning", "note"]
@@ -71,7 +71,7 @@ class Hit:
         return self.where or (self.item.part.name if self.item is not None else self.path)
 
 
-Found = Iterator[Hit | str]
+HitsOrNotes = Iterator[Hit | str]
 """Cases of a finding, and sentences about all of them, such as their share."""
 
 
@@ -80,18 +80,18 @@ def hit_of(item: Item, mention: Mention, message: str = "") -> Hit:
     return Hit(item=item, spans=mention.spans, message=f"{mention.type}{': ' if message else ''}{message}")
 
 
-def shown(text: str, *, most: int = 60) -> str:
+def quote_text(text: str, *, most: int = 60) -> str:
     """Returns a string of a text in quotes, on one line, cut where it is long."""
     line = " ".join(text.split())
     return f'"{line if len(line) <= most else line[: most - 3] + "..."}"'
 
 
-def share_of(part: int, whole: int, one: str) -> str:
+def format_share(part: int, whole: int, one: str) -> str:
     """Returns how many of some things, and their share with one decimal; of nothing it is undefined."""
-    return f"{part:,} of {counted(whole, one)} ({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
+    return f"{part:,} of {plural(whole, one)} ({f'{100 * part / whole:.1f} %' if whole else 'undefined'})"
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,8 +108,8 @@ class Corpus:
     """
 
     items: Sequence[Item]
-    places: Sequence[Given]
-    against: Sequence[Given]
+    places: Sequence[GivenPart]
+    against: Sequence[GivenPart]
     unread: Sequence[Unread]
     copies: Copies
     settings: CheckSettings
@@ -127,14 +127,14 @@ class Corpus:
             found[item.part].append(item)
         return found
 
-    def shared(self, compute: Callable[[Corpus], T]) -> T:
+    def shared(self, compute: Callable[[Corpus], _T]) -> _T:
         """Returns the result of a function on this corpus, computed at its first use: several checks may share it."""
         if compute not in self._known:
             self._known[compute] = compute(self)
-        return cast(T, self._known[compute])
+        return cast(_T, self._known[compute])
 
 
-Finder = Callable[[Corpus], Iterable[Hit | str]]
+FindHits = Callable[[Corpus], Iterable[Hit | str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +154,9 @@ class Check:
     severity: Severity
     means: str
     remedy: str
-    find: Finder
+    find: FindHits
 
 
-def each(find: Callable[[Item], Iterable[Hit]]) -> Finder:
+def each(find: Callable[[Item], Iterable[Hit]]) -> FindHits:
     """Makes a check from a function that examines single documents."""
     return lambda corpus: (hit for item in corpus.items for hit in find(item))

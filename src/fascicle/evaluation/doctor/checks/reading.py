@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fascicle.core.effects import MEANING, effect_of
-from fascicle.core.files.source import STDIN, Source, lines
+from fascicle.core.effects import MEANING, find_effect
+from fascicle.core.files.source import STDIN, Source, read_lines
 from fascicle.core.tags import split_tag
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit
-from fascicle.evaluation.doctor.parts import Given, Item
+from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes
+from fascicle.evaluation.doctor.parts import GivenPart, Item
 
 # Code of an event -> code of the finding that it belongs to; the others are found by their effect and kind.
-FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
+_FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "offset-outside": "invalid-offsets",
         "duplicate-mention": "duplicate-mention",
@@ -33,15 +33,15 @@ FINDINGS: Final[Mapping[str, str]] = MappingProxyType(
 _BY_KIND: Final[Mapping[str, str]] = MappingProxyType(
     {"loss": "left-out-in-reading", "repair": "repaired-in-reading", "note": "noted-in-reading"}
 )
-CODES: Final = frozenset({*FINDINGS.values(), "changed-in-reading", *_BY_KIND.values()})
+CODES: Final = frozenset({*_FINDINGS.values(), "changed-in-reading", *_BY_KIND.values()})
 
 
-def finding_of(kind: str, code: str) -> str:
+def event_finding(kind: str, code: str) -> str:
     """Returns the finding that events of a kind and a code belong to."""
-    return FINDINGS.get(code) or ("changed-in-reading" if effect_of(kind, code) == MEANING else _BY_KIND[kind])
+    return _FINDINGS.get(code) or ("changed-in-reading" if find_effect(kind, code) == MEANING else _BY_KIND[kind])
 
 
-def events(code: str) -> Callable[[Item], Iterator[Hit]]:
+def make_event_check(code: str) -> Callable[[Item], Iterator[Hit]]:
     """Makes a check of the events that belong to a finding.
 
     Args:
@@ -50,24 +50,24 @@ def events(code: str) -> Callable[[Item], Iterator[Hit]]:
 
     def find(item: Item) -> Iterator[Hit]:
         for event in item.events:
-            if finding_of(event.kind, event.code) == code:
-                message = event.message if event.code in FINDINGS else f"{event.code}: {event.message}"
+            if event_finding(event.kind, event.code) == code:
+                message = event.message if event.code in _FINDINGS else f"{event.code}: {event.message}"
                 yield Hit(item=item, spans=(event.span,) if event.span else (), message=message)
 
     return find
 
 
-def unread(corpus: Corpus) -> Found:
+def unread(corpus: Corpus) -> HitsOrNotes:
     """Places that were not read to their end."""
     for place in corpus.unread:
-        message = f"after {counted(place.documents, 'document')}: {place.message}"
+        message = f"after {plural(place.documents, 'document')}: {place.message}"
         yield Hit(path=place.given.path, where=place.given.part.name, message=message)
 
 
 def other_sources(item: Item) -> Iterator[Hit]:
     """Documents with mentions of sources that are not checked."""
     if item.others:
-        yield Hit(item=item, message=counted(item.others, "mention"))
+        yield Hit(item=item, message=plural(item.others, "mention"))
 
 
 _MARK: Final = "-DOCSTART-"
@@ -79,7 +79,7 @@ _UNMARKED: Final = frozenset({"IO", "IOB1", "O"})  # schemes in which I may begi
 class Lines:
     """Finds the line of a word of a column file; each file is read again at the first question."""
 
-    def __init__(self, places: Iterator[Given]) -> None:
+    def __init__(self, places: Iterator[GivenPart]) -> None:
         """Knows how the files are read, and reads none yet."""
         self._given = {given.path: given for given in places if given.path != STDIN}
         self._rows: dict[str, list[int]] = {}
@@ -95,7 +95,7 @@ class Lines:
         return rows[number] if number < len(rows) else None
 
 
-def tag_without_begin(corpus: Corpus) -> Found:
+def tag_without_begin(corpus: Corpus) -> HitsOrNotes:
     """Tags that should continue a mention and follow none of their type, where the scheme marks beginnings."""
     for given in corpus.places:
         census = given.report.tags.get(given.path)
@@ -104,13 +104,13 @@ def tag_without_begin(corpus: Corpus) -> Found:
         if given.report.formats.get(given.path) == "conll" and given.path != STDIN:
             yield from _stray(given, [item for item in corpus.by_part()[given.part] if item.path == given.path])
         else:
-            message = f"{counted(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
+            message = f"{plural(census.repairs, 'invalid sequence')}, of which it is not known where they stand"
             yield Hit(path=given.path, where=given.part.name, message=message)
-        mended = f"{counted(census.repairs, 'invalid sequence')} mended in reading"
+        mended = f"{plural(census.repairs, 'invalid sequence')} mended in reading"
         yield f"{given.path}: tag scheme {census.scheme}, {mended}."
 
 
-def _stray(given: Given, items: list[Item]) -> Iterator[Hit]:
+def _stray(given: GivenPart, items: list[Item]) -> Iterator[Hit]:
     first_rows = [item.row for item in items]
     before: list[str] = []
     number = 0
@@ -130,10 +130,10 @@ def _stray(given: Given, items: list[Item]) -> Iterator[Hit]:
         number += 1
 
 
-def _rows(given: Given) -> Iterator[tuple[int, list[str]] | None]:
+def _rows(given: GivenPart) -> Iterator[tuple[int, list[str]] | None]:
     """Line number and tags of each row, as far as the reader came; ``None`` between sentences."""
     options, tab = given.columns, None
-    numbered = lines(Source(path=given.path, encoding=given.encoding))
+    numbered = read_lines(Source(path=given.path, encoding=given.encoding))
     while True:
         try:
             number, line = next(numbered)

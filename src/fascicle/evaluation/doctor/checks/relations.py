@@ -17,11 +17,11 @@ import numpy as np
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Span, fragments_contain, overlapping_mentions
 from fascicle.core.stream import chunks
-from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, hit_of, share_of
+from fascicle.core.wording import plural
+from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes, format_share, hit_of
 from fascicle.evaluation.doctor.parts import SPLITS, Item, Part
 from fascicle.evaluation.scoring.scores import NO_GOLD
-from fascicle.runtime.decoding.kinds import limits_of
+from fascicle.runtime.decoding.kinds import head_limits
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -80,7 +80,7 @@ def touching(item: Item) -> Iterator[Hit]:
         ends.setdefault((mention.type, _following(item.text, mention.end)), mention)
     for mention in item.mentions:
         before = ends.get((mention.type, mention.start))
-        if before is not None and sentence_of(item, before.end - 1) == sentence_of(item, mention.start):
+        if before is not None and _sentence_of(item, before.end - 1) == _sentence_of(item, mention.start):
             yield hit_of(item, mention, f"follows another one at {_places(before)}")
 
 
@@ -89,11 +89,11 @@ def across_sentences(item: Item) -> Iterator[Hit]:
     if not item.marks_sentences or len(item.sentences) < 2:
         return
     for mention in item.mentions:
-        if sentence_of(item, mention.start) != sentence_of(item, mention.end - 1):
+        if _sentence_of(item, mention.start) != _sentence_of(item, mention.end - 1):
             yield hit_of(item, mention)
 
 
-def sentence_of(item: Item, offset: int) -> int:
+def _sentence_of(item: Item, offset: int) -> int:
     """Returns the number of the last sentence that begins at or before a character; -1 before the first."""
     return bisect_right(item.sentences[:, 0], offset) - 1
 
@@ -131,7 +131,7 @@ def inside_word(item: Item) -> Iterator[Hit]:
         at += more
 
 
-def at_break(corpus: Corpus) -> Found:
+def at_break(corpus: Corpus) -> HitsOrNotes:
     """Mentions that begin a sentence where one of their type ended the sentence before; only marked sentences."""
     for (item, sentence), (following, after) in pairwise(_sentences(corpus)):
         if item is not following and not _is_next(item, following):
@@ -158,7 +158,7 @@ def _is_next(item: Item, following: Item) -> bool:
     )
 
 
-KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
+_KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
     {
         "nested": nested,
         "nested in one of its type": nested_in_own_type,
@@ -169,7 +169,7 @@ KINDS: Final[Mapping[str, Callable[[Item], Iterator[Hit]]]] = MappingProxyType(
 )
 
 
-def type_in_some_parts(corpus: Corpus) -> Found:
+def type_in_some_parts(corpus: Corpus) -> HitsOrNotes:
     """Types that some of train, dev and test have and another lacks; the hit is at their first mention."""
     parts = _splits(corpus)
     counts = {part: Counter(m.type for item in items for m in item.mentions) for part, items in parts.items()}
@@ -185,27 +185,27 @@ def type_in_some_parts(corpus: Corpus) -> Found:
         yield Hit(item=item, spans=mention.spans, message=message, where=f"not in {' or '.join(missing)}")
 
 
-def kind_not_in_train(corpus: Corpus) -> Found:
+def kind_not_in_train(corpus: Corpus) -> HitsOrNotes:
     """Mentions of dev and test that lie to others as none of train does."""
     parts = _splits(corpus)
     train = [items for part, items in parts.items() if part.role == "train"]
     if not train:
         return
-    for name, find in KINDS.items():
+    for name, find in _KINDS.items():
         if any(True for items in train for item in items for _ in find(item)):
             continue
         found = [hit for items in parts.values() for item in items for hit in find(item)]
         for hit in found:
             yield Hit(item=hit.item, spans=hit.spans, message=f"{name}: {hit.message}")
         if found:
-            yield f"{counted(len(found), 'mention')} {name}, none in train."
+            yield f"{plural(len(found), 'mention')} {name}, none in train."
 
 
 def _splits(corpus: Corpus) -> dict[Part, list[Item]]:
     return {part: items for part, items in corpus.by_part().items() if part.role in SPLITS and items}
 
 
-def unreachable(corpus: Corpus) -> Found:
+def unreachable(corpus: Corpus) -> HitsOrNotes:
     """Finds mentions that no head over these units with this width can return."""
     settings = corpus.settings
     if settings.tokenizer is None:
@@ -222,7 +222,7 @@ def unreachable(corpus: Corpus) -> Found:
             yield hit_of(item, mention, reason)
     total = sum(len(item.mentions) for item in corpus.items)
     if reasons:
-        yield f"{share_of(reasons.total(), total, 'mention')}."
+        yield f"{format_share(reasons.total(), total, 'mention')}."
     yield from (f"{count:,} {reason}: {REASONS[reason]}." for reason, count in reasons.most_common())
 
 
@@ -257,7 +257,7 @@ Row = tuple[int, int, int]
 """First unit, one past the last, and number of the type."""
 
 
-def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> dict[str, Any]:
+def count_unreachable(documents: Sequence[Document], manifest: Manifest, tokenizer: PieceTokenizer) -> dict[str, Any]:
     """Counts the gold mentions that no model of this kind can find, by the limits that prevent it.
 
     Each mention is first looked at alone: whether the units of the model, its windows and its width can hold it. Of
@@ -270,7 +270,7 @@ def reach_of(documents: Sequence[Document], manifest: Manifest, tokenizer: Piece
         tokenizer: of the model.
     """
     head = manifest.answering
-    limits = limits_of(head)
+    limits = head_limits(head)
     reasons: Counter[str] = Counter()
     for document, pieces, windows in _read(documents, tokenizer, manifest.reading, head.level):
         gold = document.layer(GOLD)

@@ -12,8 +12,8 @@ from typing import Final
 
 from fascicle.core.document import Mention
 from fascicle.core.mention import Span
-from fascicle.core.wording import counted
-from fascicle.evaluation.doctor.checks.contract import Corpus, Found, Hit, share_of, shown
+from fascicle.core.wording import plural
+from fascicle.evaluation.doctor.checks.contract import Corpus, Hit, HitsOrNotes, format_share, quote_text
 from fascicle.evaluation.doctor.parts import Item, Part
 
 LONG_DOCUMENT: Final = 5_000  # words
@@ -31,18 +31,18 @@ def empty_document(item: Item) -> Iterator[Hit]:
 def long_document(item: Item) -> Iterator[Hit]:
     """Documents of more than `LONG_DOCUMENT` words."""
     if len(item.words) > LONG_DOCUMENT:
-        yield Hit(item=item, message=f"{counted(len(item.words), 'word')}")
+        yield Hit(item=item, message=f"{plural(len(item.words), 'word')}")
 
 
-def long_sentence(corpus: Corpus) -> Found:
+def long_sentence(corpus: Corpus) -> HitsOrNotes:
     """Finds sentences with more words than the settings allow."""
     longest = 0
     for item in corpus.items:
         for span, length in _sentences(item):
             longest = max(longest, length)
             if length > corpus.settings.long_sentence:
-                yield Hit(item=item, spans=(span,), message=f"{counted(length, 'word')}")
-    yield f"The longest sentence has {counted(longest, 'word')}."
+                yield Hit(item=item, spans=(span,), message=f"{plural(length, 'word')}")
+    yield f"The longest sentence has {plural(longest, 'word')}."
 
 
 def short_sentence(item: Item) -> Iterator[Hit]:
@@ -52,7 +52,7 @@ def short_sentence(item: Item) -> Iterator[Hit]:
             yield Hit(item=item, spans=(span,))
 
 
-def open_sentence(corpus: Corpus) -> Found:
+def open_sentence(corpus: Corpus) -> HitsOrNotes:
     """Marked sentences that do not end with a mark that ends sentences; part by part, how many of all these are."""
     found: Counter[Part] = Counter()
     for item in corpus.items:
@@ -63,7 +63,7 @@ def open_sentence(corpus: Corpus) -> Found:
     for part, items in corpus.by_part().items():
         count = sum(len(item.sentences) for item in items if item.marks_sentences)
         if found[part]:
-            yield f"{part.name}: {share_of(found[part], count, 'sentence')}."
+            yield f"{part.name}: {format_share(found[part], count, 'sentence')}."
 
 
 def _sentences(item: Item) -> Iterator[tuple[Span, int]]:
@@ -91,13 +91,13 @@ _GARBLED: Final = re.compile(
 )
 
 
-def characters(pattern: re.Pattern[str]) -> Callable[[Item], Iterator[Hit]]:
+def make_character_check(pattern: re.Pattern[str]) -> Callable[[Item], Iterator[Hit]]:
     """Makes a check of the texts that match a pattern; the hit is at the first match."""
 
     def find(item: Item) -> Iterator[Hit]:
         found = [] if pattern is not CONTROL and item.text.isascii() else list(pattern.finditer(item.text))
         if found:
-            message = f"{counted(len(found), 'place')}, first {_name(found[0][0][0])}"
+            message = f"{plural(len(found), 'place')}, first {_name(found[0][0][0])}"
             yield Hit(item=item, spans=(found[0].span(),), message=message)
 
     return find
@@ -110,11 +110,11 @@ def mojibake(item: Item) -> Iterator[Hit]:
     found = [(match, right) for match in _GARBLED.finditer(item.text) if (right := _ungarbled(match[0]))]
     if found:
         match, right = found[0]
-        message = f"{counted(len(found), 'place')}, here probably {right!r}"
+        message = f"{plural(len(found), 'place')}, here probably {right!r}"
         yield Hit(item=item, spans=(match.span(),), message=message)
 
 
-def mixed_forms(corpus: Corpus) -> Found:
+def mixed_forms(corpus: Corpus) -> HitsOrNotes:
     """Documents that are not in NFC, where others hold composed characters."""
     other = [item for item in corpus.items if not unicodedata.is_normalized("NFC", item.text)]
     composed = sum(
@@ -130,7 +130,7 @@ def mixed_forms(corpus: Corpus) -> Found:
         at = _first_difference(item.text)
         yield Hit(item=item, spans=((at, at + 1),), message=f"first {_name(item.text[at])}")
     if other:
-        yield f"Composed characters, in NFC, are in {counted(composed, 'other document')}."
+        yield f"Composed characters, in NFC, are in {plural(composed, 'other document')}."
 
 
 def _ungarbled(text: str) -> str:
@@ -184,7 +184,7 @@ class Repeats:
     count: Counter[_Words]
 
 
-def ambiguous_string(corpus: Corpus) -> Found:
+def ambiguous_string(corpus: Corpus) -> HitsOrNotes:
     """Strings with several types; the hit is at the first mention of the rarest type."""
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
     first: dict[tuple[str, str], tuple[Item, Mention]] = {}
@@ -198,33 +198,33 @@ def ambiguous_string(corpus: Corpus) -> Found:
         ranked = counts.most_common()
         item, mention = first[text, ranked[-1][0]]
         listed = ", ".join(f"{kind} {count:,}" for kind, count in ranked)
-        yield Hit(item=item, spans=mention.spans, message=f"{shown(text)} is {listed}", where="all parts")
+        yield Hit(item=item, spans=mention.spans, message=f"{quote_text(text)} is {listed}", where="all parts")
     if found:
         touched = sum(counts.total() for _, counts in found)
         total = sum(counts.total() for counts in types.values())
-        yield f"{share_of(touched, total, 'mention')} have such a string."
+        yield f"{format_share(touched, total, 'mention')} have such a string."
 
 
-def unannotated_repeat(corpus: Corpus) -> Found:
+def unannotated_repeat(corpus: Corpus) -> HitsOrNotes:
     """Occurrences of strings of mentions, in whole words and the same case, that no mention overlaps."""
-    repeats = corpus.shared(repeats_of)
+    repeats = corpus.shared(find_repeats)
     for item, span, words in repeats.free:
         yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
     if repeats.free:
         total = repeats.annotated.total()
-        yield f"{counted(len(repeats.count), 'string')}; there are {counted(total, 'mention')} of one range."
+        yield f"{plural(len(repeats.count), 'string')}; there are {plural(total, 'mention')} of one range."
 
 
-def likely_missed(corpus: Corpus) -> Found:
+def likely_missed(corpus: Corpus) -> HitsOrNotes:
     """Finds free occurrences of strings that are annotated nearly everywhere."""
-    repeats = corpus.shared(repeats_of)
+    repeats = corpus.shared(find_repeats)
     for item, span, words in repeats.free:
         annotated, free = repeats.annotated[words], repeats.count[words]
         if annotated >= OFTEN and annotated >= LIKELY * (annotated + free):
             yield Hit(item=item, spans=(span,), message=_shares(repeats, words))
 
 
-def seen_mention(corpus: Corpus) -> Found:
+def seen_mention(corpus: Corpus) -> HitsOrNotes:
     """Finds mentions of dev and test whose string, ignoring case, is that of a mention of train."""
     parts = {part.name: items for part, items in corpus.by_part().items()}
     known = {_folded(m, item) for item in parts.get("train", ()) for m in item.mentions}
@@ -237,11 +237,11 @@ def seen_mention(corpus: Corpus) -> Found:
             yield Hit(item=item, spans=m.spans, message=m.type)
         strings = {text for _, _, text in mentions}
         if mentions:
-            of_strings = share_of(len(strings & known), len(strings), "string")
-            yield f"{name}: {share_of(len(seen), len(mentions), 'mention')}, {of_strings}."
+            of_strings = format_share(len(strings & known), len(strings), "string")
+            yield f"{name}: {format_share(len(seen), len(mentions), 'mention')}, {of_strings}."
 
 
-def repeats_of(corpus: Corpus) -> Repeats:
+def find_repeats(corpus: Corpus) -> Repeats:
     """Finds the free occurrences of all strings of mentions: the longest from left to right, none overlapping."""
     annotated: Counter[_Words] = Counter()
     for item in corpus.items:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fascicle.core.marks import Html, Mark, join, marked, short, tag, text, user
+from fascicle.core.marks import Html, Mark, escape, isolated_name, join, mark_mentions, shorten_name, tag
 from fascicle.evaluation.report_parts import Errors, Report
 from fascicle.evaluation.reports.page.html import (
     CALIBRATION,
@@ -37,7 +37,7 @@ def errors_section(report: Report) -> Section:
 
 def _classes(report: Report) -> Html:
     systems = report["systems"]
-    groups = [("", 1), *((user(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
+    groups = [("", 1), *((isolated_name(one["name"]), 2) for one in systems)] if len(systems) > 1 else []
     table = Table("class", *(side for _ in systems for side in ("FP", "FN")), groups=groups)
     for kind, (title, means) in CLASSES.items():
         rows = [one["errors"]["classes"][kind] for one in systems]
@@ -49,7 +49,7 @@ def _classes(report: Report) -> Html:
 
 
 def _count(number: int) -> Html:
-    return text(f"{number:,}") if number else tag("span", "0", class_="zero")
+    return escape(f"{number:,}") if number else tag("span", "0", class_="zero")
 
 
 def _rates(report: Report) -> Html:
@@ -57,7 +57,7 @@ def _rates(report: Report) -> Html:
     for one in report["systems"]:
         rates, narrow = one["errors"]["rates"], one["errors"]["rates_same_type"]
         table.add(
-            user(one["name"]),
+            isolated_name(one["name"]),
             f"{rates['errors']:,}",
             f"{rates['type_errors']:,}",
             table.share(rates, "type_rate"),
@@ -99,7 +99,7 @@ def _by_type(errors: Errors) -> Html:
     for type_ in types:
         counts = [row["types"].get(type_, (0, 0)) for row in classes.values()]
         totals = tuple(map(sum, zip(*counts, strict=True)))
-        table.add(user(type_), *(_both(*count) for count in counts), _both(*totals))
+        table.add(isolated_name(type_), *(_both(*count) for count in counts), _both(*totals))
     beside = sum(row["beside_right"] for row in classes.values())
     told = "FP / FN of each class. " + (
         f"{beside:,} of the errors touch a mention that was found, as where a second prediction stands beside a right "
@@ -111,7 +111,7 @@ def _by_type(errors: Errors) -> Html:
 
 
 def _both(fp: int, fn: int) -> Html:
-    return text(f"{fp:,} / {fn:,}") if fp or fn else _count(0)
+    return escape(f"{fp:,} / {fn:,}") if fp or fn else _count(0)
 
 
 def _confusions(errors: Errors) -> Html:
@@ -120,7 +120,7 @@ def _confusions(errors: Errors) -> Html:
     table = Table("gold type", "taken for", "same characters", "overlapping", "beside a found one", texts=2)
     for row in errors["confusions"]:
         numbers = (_count(row[name]) for name in ("same_span", "overlapping", "beside_right"))
-        table.add(user(row["gold"]), user(row["predicted"]), *numbers)
+        table.add(isolated_name(row["gold"]), isolated_name(row["predicted"]), *numbers)
     more = f"{errors['more_confusions']:,} rarer pairs are left out." if errors["more_confusions"] else ""
     means = (
         ("same characters", "only the type is wrong"),
@@ -134,7 +134,7 @@ def _boundary_words(errors: Errors) -> Html:
     table = Table("words", "side", "the prediction", "count", texts=3)
     for row in errors["boundary_words"]:
         told = {"added": "has them in excess", "left out": "lacks them"}[row["change"]]
-        table.add(user(row["words"]), row["side"], told, f"{row['count']:,}")
+        table.add(isolated_name(row["words"]), row["side"], told, f"{row['count']:,}")
     told_ = (
         "The words between the boundary of a prediction and that of its gold mention, most frequent first: rules of "
         "annotation that the system has not learnt, or that the gold does not keep to."
@@ -160,10 +160,10 @@ def calibration_section(report: Report, pictures: Pictures) -> Section:
     for one in report["systems"]:
         value = one["calibration"]
         if isinstance(reason := value.get("undefined"), str):
-            table.add(user(one["name"]), *[table.because(reason)] * 5)
+            table.add(isolated_name(one["name"]), *[table.because(reason)] * 5)
             continue
         table.add(
-            user(one["name"]),
+            isolated_name(one["name"]),
             f"{value['predicted']:,}",
             table.share(value, "expected_calibration_error"),
             _number(table, value, "brier_score"),
@@ -183,14 +183,14 @@ def calibration_section(report: Report, pictures: Pictures) -> Section:
 
 
 def _number(table: Table, value: Mapping[str, Any], name: str) -> Html:
-    return table.because(value["undefined"][name]) if value[name] is None else text(f"{value[name]:.4f}")
+    return table.because(value["undefined"][name]) if value[name] is None else escape(f"{value[name]:.4f}")
 
 
 def _temperature(table: Table, value: Mapping[str, Any]) -> Html:
     found = value["temperature"]
     if found is None or found["at_bound"]:
         return table.because("no temperature fits these scores" if found else value["undefined"]["temperature"])
-    return text(f"{found['temperature']:.3f}")
+    return escape(f"{found['temperature']:.3f}")
 
 
 def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
@@ -198,7 +198,7 @@ def system_calibration(report: Report, at: int, pictures: Pictures) -> Section:
     value = report["systems"][at]["calibration"]
     anchor = f"system-{at}-calibration"
     if isinstance(reason := value.get("undefined"), str):
-        body = tag("p", "Undefined: ", user(reason), ".", class_="nothing")
+        body = tag("p", "Undefined: ", isolated_name(reason), ".", class_="nothing")
         return Section(anchor=anchor, title="Calibration", body=body)
     caption = (
         "Precision of the mentions in each interval of the score. On the dashed line, scores tell the truth; below it, "
@@ -248,7 +248,7 @@ def _types(value: Mapping[str, Any]) -> Html:
     table = Table("type", "predicted", "calibration error", "average precision")
     for name, row in value["types"].items():
         numbers = (table.share(row, number) for number in ("expected_calibration_error", "average_precision"))
-        table.add(user(name), f"{row['predicted']:,}", *numbers)
+        table.add(isolated_name(name), f"{row['predicted']:,}", *numbers)
     means = [pair for pair in CALIBRATION if pair[0] in ("calibration error", "average precision")]
     return table.html(means=means, label="calibration by type")
 
@@ -321,7 +321,10 @@ def _filters(names: Sequence[str], kinds: Sequence[str], types: Sequence[str], t
 
 
 def _choice(name: str, title: str, options: Sequence[tuple[str, str]], every: str) -> Html:
-    listed = [tag("option", every, value=""), *(tag("option", short(shown), value=value) for value, shown in options)]
+    listed = [
+        tag("option", every, value=""),
+        *(tag("option", shorten_name(shown), value=value) for value, shown in options),
+    ]
     return tag("label", title, tag("select", *listed, id=f"filter-{name}"))
 
 
@@ -345,7 +348,7 @@ def _card(card: _Card, places: Mapping[str, str]) -> Html:
         for side in ("gold", "predicted")
     ]
     score = [] if value["score"] is None else [f"score {value['score']:.3f}"]
-    where = join("document ", user(value["document"]), *(f" · {one}" for one in score))
+    where = join("document ", isolated_name(value["document"]), *(f" · {one}" for one in score))
     around = value.get("around", {}).get("more", 0)
     more = [tag("p", f"{around:,} more mentions of this text are not marked.", class_="means")] if around else []
     return tag(
@@ -374,7 +377,7 @@ def _told(value: Mapping[str, Any]) -> Html:
 
 
 def _named(mention: Mapping[str, Any]) -> Html:
-    return join(tag("b", user(mention["type"])), " “", user(mention["text"]), "”")
+    return join(tag("b", isolated_name(mention["type"])), " “", isolated_name(mention["text"]), "”")
 
 
 def _line(value: Mapping[str, Any], side: str) -> Html:
@@ -389,4 +392,4 @@ def _line(value: Mapping[str, Any], side: str) -> Html:
         is_chosen = chosen is not None and (one["type"], one["spans"]) == (chosen["type"], chosen["spans"])
         spans = tuple((low - start, high - start) for low, high in one["spans"])
         marks.append(Mark(spans=spans, type=one["type"], right=one.get("right"), focus=focus if is_chosen else ""))
-    return marked(value["context"], marks)
+    return mark_mentions(value["context"], marks)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.core.marks import Html, join, tag, text, user
+from fascicle.core.marks import Html, escape, isolated_name, join, tag
 from fascicle.evaluation.reports.markdown import UNDEFINED, percent
 
-NOTHING: Final = Html("")
+_NOTHING: Final = Html("")
 
 
 def points(value: float) -> str:
@@ -49,7 +49,7 @@ def figure(pictures: Pictures, name: str, *, caption: str) -> Html:
     """
     picture = pictures.get(name)
     if picture is None:
-        return NOTHING
+        return _NOTHING
     if not picture.svg:
         return tag("p", f"No picture: {picture.missing}.", class_="nothing")
     notes = [join(" ", note) for note in picture.notes]
@@ -82,18 +82,18 @@ class Section:
 
     anchor: str
     title: str
-    body: Html = NOTHING
+    body: Html = _NOTHING
     parts: tuple[Section, ...] = ()
 
     def html(self, *, level: int = 2) -> Html:
         """Returns the section with its heading and its parts."""
-        heading = tag(f"h{level}", user(self.title))
+        heading = tag(f"h{level}", isolated_name(self.title))
         inner = [part.html(level=level + 1) for part in self.parts]
         return tag("section", heading, self.body, *inner, id=self.anchor)
 
     def entry(self) -> Html:
         """Returns the line of the contents list, with those of the parts below it."""
-        link = tag("a", user(self.title), href=f"#{self.anchor}")
+        link = tag("a", isolated_name(self.title), href=f"#{self.anchor}")
         return tag("li", link, tag("ol", *(part.entry() for part in self.parts)) if self.parts else Html(""))
 
 
@@ -137,7 +137,7 @@ class Table:
         if value is None:
             reasons = row.get("undefined", {})
             return self.because(reasons if isinstance(reasons, str) else reasons.get(name, ""))
-        return tag("strong", percent(value)) if value == best else text(percent(value))
+        return tag("strong", percent(value)) if value == best else escape(percent(value))
 
     def because(self, reason: str) -> Html:
         """Returns an undefined cell."""
@@ -173,7 +173,7 @@ def _bare(cell: str) -> str:
     return html.unescape(re.sub("<[^>]*>", "", cell)) if isinstance(cell, Html) else cell
 
 
-def best(values: Iterable[float | None]) -> float | None:
+def best_value(values: Iterable[float | None]) -> float | None:
     """Returns the highest of several values, if there are several and they are not all the same."""
     known = [value for value in values if value is not None]
     return max(known) if len(known) > 1 and len(set(known)) > 1 else None

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any, Final
 
-from fascicle.core.marks import Html, join, short, tag, user
-from fascicle.core.wording import counted
+from fascicle.core.marks import Html, isolated_name, join, shorten_name, tag
+from fascicle.core.wording import plural
 from fascicle.evaluation.report_parts import Report
-from fascicle.evaluation.reports.links import LinkTable, example, link_tables, told
+from fascicle.evaluation.reports.links import LinkTable, describe, describe_scored, link_tables
 from fascicle.evaluation.reports.markdown import percent
 from fascicle.evaluation.reports.page.errors import (
     calibration_section,
@@ -47,13 +47,13 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
             only tables.
         notice: what is to be said at the top, such as why there are no pictures.
     """
-    names = ", ".join(short(one["name"]) for one in report["systems"])
+    names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
     said = [tag("p", notice, class_="notice")] if notice else []
     top = (tag("h1", "Evaluation"), headline(report), _lede(report), *said)
-    return shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
+    return _shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
 
 
-def shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
+def _shell(title: str, top: Sequence[Html], sections: Sequence[Section]) -> str:
     """Returns a page of sections, with its contents, its looks and its script.
 
     Args:
@@ -117,18 +117,18 @@ def _sections(report: Report, pictures: Pictures) -> list[Section]:
 def _lede(report: Report) -> Html:
     """Builds the opening paragraph of the page, which describes what was compared."""
     gold, training = report["gold"], report["gold"]["training"]
-    systems = [tag("strong", user(one["name"])) for one in report["systems"]]
+    systems = [tag("strong", isolated_name(one["name"])) for one in report["systems"]]
     said = (
         f" on {gold['documents']:,} {'sentences' if gold['unit'] == 'sentence' else 'documents'} with "
-        f"{counted(gold['mentions'], 'gold mention')} of {counted(len(gold['types']), 'type')} "
+        f"{plural(gold['mentions'], 'gold mention')} of {plural(len(gold['types']), 'type')} "
         f"({gold['discontinuous']:,} discontinuous). "
     )
     seen = (
         "No training corpus was given, so nothing is said about what was seen in training."
         if training is None
         else (
-            f"The training corpus has {counted(training['documents'], 'document')} with "
-            f"{counted(training['mentions'], 'mention')}."
+            f"The training corpus has {plural(training['documents'], 'document')} with "
+            f"{plural(training['mentions'], 'mention')}."
         )
     )
     return tag("p", join(*systems, by=", "), said, seen, class_="lede")
@@ -136,9 +136,9 @@ def _lede(report: Report) -> Html:
 
 def links_page(report: Mapping[str, Any]) -> str:
     """Returns the report of `evaluation.link_report.links_report` as one HTML page; see `page.page`."""
-    names = ", ".join(short(one["name"]) for one in report["systems"])
-    top = (tag("h1", "Evaluation of links"), tag("p", told(report), class_="lede"))
-    return shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
+    names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
+    top = (tag("h1", "Evaluation of links"), tag("p", describe_scored(report), class_="lede"))
+    return _shell(f"Evaluation of links of {names}", top, list(_link_sections(report)))
 
 
 def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
@@ -153,10 +153,10 @@ def _link_sections(report: Mapping[str, Any]) -> Iterator[Section]:
 
 def _table(one: LinkTable) -> Html:
     several = len(one.systems) > 1
-    groups = [("", 1), *((user(name), len(one.columns)) for name in one.systems)] if several else []
+    groups = [("", 1), *((isolated_name(name), len(one.columns)) for name in one.systems)] if several else []
     table = Table(one.head, *(column for _ in range(max(1, len(one.systems))) for column in one.columns), groups=groups)
     for label, cells in one.rows:
-        table.add(user(label), *cells)
+        table.add(isolated_name(label), *cells)
     return table.html(means=one.means, label=one.title)
 
 
@@ -174,5 +174,5 @@ def _reliability(system: Mapping[str, Any]) -> Html:
 def _examples(system: Mapping[str, Any]) -> Html:
     parts: list[Html] = []
     for error, rows in system["examples"].items():
-        parts += [tag("h4", error), tag("ul", *(tag("li", user(example(row))) for row in rows))]
+        parts += [tag("h4", error), tag("ul", *(tag("li", isolated_name(describe(row))) for row in rows))]
     return join(*parts)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from fascicle.core.marks import Html, join, tag, text, user
-from fascicle.core.wording import counted
-from fascicle.evaluation.report import BUCKETS_UNCORRECTED, intervals_told, left_out
+from fascicle.core.marks import Html, escape, isolated_name, join, tag
+from fascicle.core.wording import plural
+from fascicle.evaluation.report import BUCKETS_UNCORRECTED, explain_intervals, undefined_notes
 from fascicle.evaluation.report_parts import Report
 from fascicle.evaluation.reports.markdown import percent
 from fascicle.evaluation.reports.page.html import (
@@ -21,7 +21,7 @@ from fascicle.evaluation.reports.page.html import (
     Pictures,
     Section,
     Table,
-    best,
+    best_value,
     figure,
     paragraphs,
     points,
@@ -39,7 +39,7 @@ def summary_section(report: Report, pictures: Pictures) -> Section:
         "Strict F1 of each system with its 95 % interval. Where intervals overlap, a difference can still be real: the "
         "comparison on the same documents tells."
     )
-    drawn = paragraphs(intervals_told(report["gold"]))
+    drawn = paragraphs(explain_intervals(report["gold"]))
     body = join(_summary_table(report), drawn, figure(pictures, "f1", caption=caption), _remarks(report), _words())
     parts = (Section(anchor="differences", title="Is the difference real?", body=_differences(report)),)
     return Section(anchor="summary", title="How good?", body=body, parts=parts if report["differences"] else ())
@@ -54,14 +54,14 @@ def headline(report: Report) -> Html:
     f1, top = max(rated, key=lambda pair: pair[0])
     micro = top["scores"]["rules"]["strict"]["micro"]
     also = " has the highest strict F1" if len(known) > 1 else " has a strict F1"
-    found = f" It found {micro['tp']:,} of {counted(micro['gold'], 'gold mention')}, and " if micro["gold"] else " "
+    found = f" It found {micro['tp']:,} of {plural(micro['gold'], 'gold mention')}, and " if micro["gold"] else " "
     wrong = f"{micro['fp']:,} of its {micro['predicted']:,} predictions are wrong."
     wrong = wrong if micro["predicted"] else "it predicted nothing."
     examples = any(listed for one in report["systems"] for listed in one["errors"]["examples"].values())
     more = [" ", tag("a", "See the errors in their texts", href="#examples"), "."] if examples else []
     return tag(
         "p",
-        tag("strong", user(top["name"])),
+        tag("strong", isolated_name(top["name"])),
         f"{also} of ",
         tag("strong", percent(f1)),
         f".{found}{wrong}",
@@ -73,11 +73,11 @@ def headline(report: Report) -> Html:
 def _summary_table(report: Report) -> Html:
     table = Table("system", "F1", "P", "R", "macro F1", "gold", "predicted", "TP", "FP", "FN")
     strict = [one["scores"]["rules"]["strict"] for one in report["systems"]]
-    top = best(rows["micro"]["f1"] for rows in strict)
+    top = best_value(rows["micro"]["f1"] for rows in strict)
     for one, rows in zip(report["systems"], strict, strict=True):
         scores, micro = one["scores"], rows["micro"]
         table.add(
-            user(one["name"]),
+            isolated_name(one["name"]),
             _sure(table, scores, "micro_f1", best=top),
             *(_sure(table, scores, name) for name in ("micro_precision", "micro_recall", "macro_f1")),
             *(f"{micro[name]:,}" for name in _COUNTS),
@@ -112,17 +112,17 @@ def _remarks(report: Report) -> Html:
 def _said(report: Report) -> Iterator[Html]:
     for one in report["systems"]:
         scores: Mapping[str, Any] = one["scores"]
-        name = user(one["name"])
+        name = isolated_name(one["name"])
         intervals = {number: scores[f"{number}_interval"] for number in HEADLINE}
-        for sentence in left_out(intervals, report["gold"]["drawn"]):
+        for sentence in undefined_notes(intervals, report["gold"]["drawn"]):
             yield join(name, f": {sentence}")
         for key, where in (("gold_only_types", "the gold"), ("predicted_only_types", "the predictions")):
             if scores[key]:
-                listed = join(*(user(type_) for type_ in scores[key]), by=", ")
+                listed = join(*(isolated_name(type_) for type_ in scores[key]), by=", ")
                 yield join(name, f": types in {where} only: ", listed, ". Types must be spelt alike to match.")
         if scores["missing_documents"]:
             missing = (
-                f"{counted(scores['missing_documents'], 'document')} without predictions; nothing counts "
+                f"{plural(scores['missing_documents'], 'document')} without predictions; nothing counts "
                 "as found in them."
             )
             yield join(name, ": ", missing)
@@ -136,9 +136,9 @@ def _differences(report: Report) -> Html:
     remarks: list[Html] = []
     for row in report["differences"]:
         test, f1 = row["test"], row["f1"]["strict"]
-        sentences = left_out({"difference": test["f1_interval"]}, report["gold"]["drawn"])
-        remarks += [tag("li", user(row["system"]), f": {sentence}") for sentence in sentences]
-        names = (user(row["system"]), user(row["baseline"]))
+        sentences = undefined_notes({"difference": test["f1_interval"]}, report["gold"]["drawn"])
+        remarks += [tag("li", isolated_name(row["system"]), f": {sentence}") for sentence in sentences]
+        names = (isolated_name(row["system"]), isolated_name(row["baseline"]))
         shown = points(f1) if f1 is not None else table.because(row["f1"]["undefined"]["strict"])
         if test["f1_interval"] is None:
             reason = test["undefined"]["f1_interval"]
@@ -165,8 +165,8 @@ def rules_section(report: Report) -> Section:
     columns = {rule: [one["scores"]["rules"][rule]["micro"]["f1"] for one in report["systems"]] for rule in RULES}
     for one in report["systems"]:
         rows = one["scores"]["rules"]
-        cells = (table.share(rows[rule]["micro"], "f1", best=best(columns[rule])) for rule in RULES)
-        table.add(user(one["name"]), *cells)
+        cells = (table.share(rows[rule]["micro"], "f1", best=best_value(columns[rule])) for rule in RULES)
+        table.add(isolated_name(one["name"]), *cells)
     told = (
         "F1 if a predicted and a gold mention count as the same under other rules than the strict one. The gap from "
         "strict to loose is what wrong boundaries cost; the gap from strict to span only is what wrong types cost."
@@ -180,14 +180,14 @@ def types_section(report: Report, pictures: Pictures) -> Section:
     """Scores per type."""
     systems = report["systems"]
     names = ("P", "R", "F1", "loose F1")
-    groups = [("", 2), *((user(one["name"]), len(names)) for one in systems)] if len(systems) > 1 else []
+    groups = [("", 2), *((isolated_name(one["name"]), len(names)) for one in systems)] if len(systems) > 1 else []
     table = Table("type", "gold", *(name for _ in systems for name in names), groups=groups)
     types = sorted({t for one in systems for t in one["scores"]["rules"]["strict"]["types"]})
     if not types:
         return Section(anchor="types", title="Types", body=paragraphs("There is no mention, so there is no type."))
     for type_ in types:
         rows = [[one["scores"]["rules"][rule]["types"].get(type_) for rule in ("strict", "loose")] for one in systems]
-        top = best(strict["f1"] for strict, _ in rows if strict is not None)
+        top = best_value(strict["f1"] for strict, _ in rows if strict is not None)
         cells: list[Html] = []
         for strict, loose in rows:
             if strict is None or loose is None:
@@ -195,7 +195,7 @@ def types_section(report: Report, pictures: Pictures) -> Section:
                 continue
             cells += [table.share(strict, name) for name in ("precision", "recall")]
             cells += [table.share(strict, "f1", best=top), table.share(loose, "f1")]
-        table.add(user(type_), f"{report['gold']['types'].get(type_, 0):,}", *cells)
+        table.add(isolated_name(type_), f"{report['gold']['types'].get(type_, 0):,}", *cells)
     means = [(name, SCORES[name].partition(":")[0]) for name in ("P", "R", "F1")]
     means = [("gold", "gold mentions of the type"), *means, ("loose F1", "F1 if a character in common is enough")]
     told = "The same scores for the mentions of each type alone."
@@ -207,10 +207,10 @@ def types_section(report: Report, pictures: Pictures) -> Section:
 def subsets_section(report: Report) -> Section:
     """Builds the section with recall on parts of the gold."""
     systems = report["systems"]
-    table = Table("gold mentions that are", "gold", *(user(one["name"]) for one in systems))
+    table = Table("gold mentions that are", "gold", *(isolated_name(one["name"]) for one in systems))
     for name, (title, means) in SUBSETS.items():
         rows = [one["subsets"][name] for one in systems]
-        gold, top = rows[0]["gold"], best(row["recall"] for row in rows)
+        gold, top = rows[0]["gold"], best_value(row["recall"] for row in rows)
         shown = table.because(rows[0]["undefined"]) if gold is None else f"{gold:,}"
         table.add(join(title, tag("small", means)), shown, *(table.share(row, "recall", best=top) for row in rows))
     told = "Recall, the share that was found, of parts of the gold. Only recall: a wrong prediction belongs to no part."
@@ -246,8 +246,8 @@ def _heat(report: Report, pictures: Pictures) -> Html:
             pictures,
             f"differences-{at}",
             caption=join(
-                "F1 of ", user(row["system"]), " less that of ", user(row["baseline"]), ", in points, in each bucket. ",
-                "Blue: ", user(row["system"]), " is better; orange, bold, with a hatched edge: worse. ",
+                "F1 of ", isolated_name(row["system"]), " less that of ", isolated_name(row["baseline"]), ", in points, in each bucket. ",
+                "Blue: ", isolated_name(row["system"]), " is better; orange, bold, with a hatched edge: worse. ",
                 "Below each number its interval.",
             ),
         )
@@ -271,16 +271,16 @@ def _table(report: Report, name: str) -> Html:
     systems, differences = report["systems"], report["differences"]
     several = len(systems) > 1
     shown = ("f1",) if several else ("precision", "recall", "f1")
-    header = [user(one["name"]) for one in systems] if several else ["P", "R", "F1"]
-    lesser = [user(row["system"]) for row in differences]
+    header = [isolated_name(one["name"]) for one in systems] if several else ["P", "R", "F1"]
+    lesser = [isolated_name(row["system"]) for row in differences]
     groups = [("", 2), ("F1", len(header)), ("F1 less the first", len(lesser))] if several else []
     table = Table("interval", "gold", *header, *lesser, groups=groups)
     for at, bucket in enumerate(systems[0]["buckets"][name]):
         rows = [one["buckets"][name][at] for one in systems]
-        top = best(row["f1"] for row in rows)
+        top = best_value(row["f1"] for row in rows)
         cells = [table.share(row, number, best=top) for row in rows for number in shown]
         for gap in (row["buckets"][name][at] for row in differences):
-            cells.append(table.because("the F1 of one of the two is undefined") if gap is None else text(points(gap)))
+            cells.append(table.because("the F1 of one of the two is undefined") if gap is None else escape(points(gap)))
         table.add(bucket["interval"], f"{bucket['gold']:,}", *cells)
     means = [("gold", "gold mentions in the bucket")]
     means += [("F1 less the first", "in points")] if several else []
@@ -299,9 +299,9 @@ def reach_section(report: Report) -> Section:
     reasons = Table("model", "reason", "mentions", "what it means")
     for one in report["unreachable"]:
         counts = (f"{one[name]:,}" for name in ("gold", "unreachable"))
-        table.add(user(f"{one['model']} ({one['family']})"), *counts, table.share(one, "recall_ceiling"))
+        table.add(isolated_name(f"{one['model']} ({one['family']})"), *counts, table.share(one, "recall_ceiling"))
         for name, row in one["reasons"].items():
-            reasons.add(user(one["model"]), name, f"{row['count']:,}", row["means"])
+            reasons.add(isolated_name(one["model"]), name, f"{row['count']:,}", row["means"])
     told = "Some gold mentions cannot be found by a model of a kind, however well it is trained. They count as missed."
     some = any(one["reasons"] for one in report["unreachable"])
     body = join(

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.core.files.atomic import output
-from fascicle.core.marks import short
+from fascicle.core.files.atomic import open_output
+from fascicle.core.marks import shorten_name
 from fascicle.errors import MissingExtraError, OutputError
 from fascicle.evaluation.reports.page.html import Picture
 
@@ -103,7 +103,7 @@ def _house() -> Iterator[None]:
 
 
 @contextmanager
-def sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
+def open_sheet(*, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
     """Opens an empty sheet in the house style until the block ends; opens no window, keeps no global figure.
 
     Args:
@@ -141,7 +141,7 @@ def svg(figure: Figure, *, title: str = "") -> str:
     return element.replace("<svg", f'<svg role="img" aria-label="{safe}"', 1)
 
 
-def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
+def save_figure(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
     """Writes a figure; the suffix decides the format.
 
     Args:
@@ -154,7 +154,7 @@ def save(figure: Figure, path: Path, *, overwrite: bool = False) -> None:
     """
     if path.suffix not in SUFFIXES:
         raise OutputError(f"{path} has no suffix of a picture: end the name in {', '.join(SUFFIXES)}.")
-    with output(path, overwrite=overwrite) as stream:
+    with open_output(path, overwrite=overwrite) as stream:
         if path.suffix == ".svg":
             stream.write(svg(figure).encode("utf-8"))
             return
@@ -179,12 +179,12 @@ class Labels:
     notes: tuple[str, ...] = ()
 
 
-def shown(name: str) -> str:
+def safe_name(name: str) -> str:
     """Returns a name that Matplotlib takes for an entry of a legend also where it begins with an underscore."""
     return f"\u200a{name}" if name.startswith("_") else name
 
 
-def labels(names: Sequence[str], *, kind: str) -> Labels:
+def make_labels(names: Sequence[str], *, kind: str) -> Labels:
     """Writes names so that Matplotlib draws them.
 
     Long names lose their middle. A name that the font lacks characters of, that is written from right to left, or that
@@ -203,10 +203,10 @@ def labels(names: Sequence[str], *, kind: str) -> Labels:
     written, notes = [], []
     for number, (name, cut) in enumerate(zip(names, cuts, strict=True), start=1):
         if often[cut] == 1 and _drawable(name, font):
-            written.append(shown(cut))
+            written.append(safe_name(cut))
             continue
         written.append(f"[{kind} {number}]")
-        notes.append(f"In the picture, [{kind} {number}] is “{short(name)}”.")
+        notes.append(f"In the picture, [{kind} {number}] is “{shorten_name(name)}”.")
     return Labels(names=tuple(written), notes=tuple(notes))
 
 
@@ -264,7 +264,7 @@ class Drawing:
         """
         if self.draw is None:
             return Picture(missing=self.missing)
-        with sheet(width=self.width, height=self.height) as figure:
+        with open_sheet(width=self.width, height=self.height) as figure:
             self.draw(figure)
             return Picture(svg=svg(figure, title=self.title), notes=self.notes)
 
@@ -314,7 +314,7 @@ def side_by_side(named: Sequence[tuple[str, Drawing]], *, key: str = "") -> Draw
 MOST_SERIES: Final = 2 * len(STYLES)  # each look once with filled and once with open marks
 
 
-def look(number: int) -> dict[str, Any]:
+def line_look(number: int) -> dict[str, Any]:
     """Returns the look of a series of points that a line joins."""
     found = style(number)
     return found.of_line | {"markerfacecolor": found.colour if number < len(STYLES) else "white"}

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, shown, style
+from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, STYLES, safe_name, style
 from fascicle.formats.distributions import Header, read
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_VIOLINS: Final = 40
 _MOST_NAMED: Final = 12  # corners of a picture of components with a name: those farthest out
-SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
+_SURE: Final = 0.95  # so probable a class must be for its mentions to be counted at its corner
 _FEW: Final = 10  # fewer mentions are drawn one by one: too few for a density
 _LETTER: Final = 0.08  # inches that a letter below a violin takes, about
 _FOUND, _MISSED = STYLES[0], STYLES[1]
@@ -54,13 +54,13 @@ def draw_pca(figure: Figure, data: Distributions) -> None:
                 alpha=0.45 if right else 1.0,
                 rasterized=len(data.gold) > MOST_VECTORS,
                 zorder=2 if right else 3,
-                label=f"{shown(name)} ({_count(mine)})" if right else "_missed",
+                label=f"{safe_name(name)} ({_count(mine)})" if right else "_missed",
             )
-    sure = (data.of_classes >= SURE).sum(axis=0).tolist()
+    sure = (data.of_classes >= _SURE).sum(axis=0).tolist()
     names = [f"{name}: {count:,}" for name, count in zip(data.classes, sure, strict=True)]
     _corners(axes, found.corners, names)
     axes.scatter([], [], marker="o", facecolors="none", edgecolors="#444444", label="hollow: not found")
-    axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {SURE} or more")
+    axes.scatter([], [], marker="+", s=60, color="black", label=f"sure; with how many\nmentions at {_SURE} or more")
     axes.set_xlabel(f"first component ({found.explained[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({found.explained[1]:.0%})")
     axes.margins(0.1 + 0.025 * max(map(len, names)), 0.08)  # room for the names of the corners
@@ -80,7 +80,7 @@ def draw_violins(figure: Figure, data: Distributions) -> None:
     names = data.header.types
     if len(names) > _MOST_VIOLINS:
         raise InputError(
-            f"{data.path} has {counted(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be drawn beside "
+            f"{data.path} has {plural(len(names), 'type')}; up to {_MOST_VIOLINS} violins can be drawn beside "
             "each other"
         )
     axes = figure.add_subplot()
@@ -262,9 +262,7 @@ class Distributions:
             return ""
         listed = ", ".join(f"{reason} {count:,}" for reason, count in self.unreachable.most_common())
         total = self.unreachable.total()
-        return (
-            f"{total:,} of {counted(total + len(self.gold), 'mention')} of {self.path} have no probability ({listed})"
-        )
+        return f"{total:,} of {plural(total + len(self.gold), 'mention')} of {self.path} have no probability ({listed})"
 
 
 def load_distributions(path: str) -> Distributions:
@@ -284,7 +282,7 @@ def load_distributions(path: str) -> Distributions:
         gold.append(index[entry.type])
         found.append(entry.found)
     if not rows:
-        none = f"none of its {counted(unreachable.total(), 'mention')} has probabilities"
+        none = f"none of its {plural(unreachable.total(), 'mention')} has probabilities"
         what = none if unreachable else "it has no mention"
         raise InputError(f"{path} holds nothing to draw: {what}; score the model on a gold with mentions it can reach")
     return Distributions(

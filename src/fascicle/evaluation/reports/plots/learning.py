@@ -12,14 +12,14 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.evaluation.reports.plots.canvas import STYLES, shown, style
+from fascicle.evaluation.reports.plots.canvas import STYLES, safe_name, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Unit = Literal["epoch", "step", "update"]
-METRICS: Final = "metrics.jsonl"
+_Unit = Literal["epoch", "step", "update"]
+_METRICS: Final = "metrics.jsonl"
 _DEV: Final = "dev"
 
 
@@ -85,7 +85,7 @@ class RunCurves:
     """
 
     name: str
-    unit: Unit
+    unit: _Unit
     places: tuple[int, ...]
     loss: tuple[float, ...]
     heads: tuple[HeadCurve, ...]
@@ -109,12 +109,12 @@ def read_run(folder: str) -> RunCurves:
         FormatError: metrics that no run writes.
     """
     path = Path(folder)
-    metrics, scores = path / METRICS, path / "scores.json"
+    metrics, scores = path / _METRICS, path / "scores.json"
     if not path.is_dir():
         raise InputError(f"{folder} is not a run folder; give the folder that fascicle train wrote", file=folder)
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
-            f"the run folder {folder} is incomplete: it holds no {METRICS} with a finished epoch; give the folder of a "
+            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished epoch; give the folder of a "
             "run that has been trained for one epoch at least"
         )
     text = metrics.read_text(encoding="utf-8")
@@ -174,7 +174,7 @@ def _curves(
 ) -> RunCurves:
     epochs = tuple(epoch.epoch for epoch, _ in rows)
     # Dev may be scored several times in an epoch; then the steps tell these apart.
-    unit: Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
+    unit: _Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
     places = epochs if unit == "epoch" else tuple(epoch.step or 0 for epoch, _ in rows)
     keys = list(rows[0][1])
     if list(places) != sorted(set(places)) or _DEV not in keys or any(list(scores) != keys for _, scores in rows):
@@ -234,7 +234,7 @@ def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
     axes = figure.subplots()
     for number, run in enumerate(runs):
         every = max(1, len(run.places) // _MARKS)
-        name = f"{shown(run.name)}{'' if run.finished else ', so far'}"
+        name = f"{safe_name(run.name)}{'' if run.finished else ', so far'}"
         axes.plot(run.places, run.loss, **style(number).of_line, markevery=every, label=name)
     axes.set_ylabel("mean training loss")
     axes.set_xlabel(runs[0].unit)
@@ -252,7 +252,7 @@ def _draw_loss_and_f1(figure: Figure, runs: Sequence[RunCurves]) -> None:
             best = head.f1[run.places.index(head.best)]
             name = f"{run.name}, head {head.head}" if other else run.name
             thin = {"markerfacecolor": "white", "linewidth": 0.9} if other else {}
-            label = f"{shown(name)}: {100 * best:.1f} at {run.unit} {head.best}{'' if run.finished else ' so far'}"
+            label = f"{safe_name(name)}: {100 * best:.1f} at {run.unit} {head.best}{'' if run.finished else ' so far'}"
             below.plot(run.places, head.f1, label=label, **marks, **thin)
             below.scatter([head.best], [best], marker="o", s=110, facecolors="none", edgecolors="black", zorder=4)
     above.set_ylabel("training loss")

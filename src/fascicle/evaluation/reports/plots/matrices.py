@@ -12,7 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Floats, Ints
 from fascicle.evaluation.report_parts import Report, System
 from fascicle.evaluation.reports.page.html import points
-from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Drawing, Labels, labels, style
+from fascicle.evaluation.reports.plots.canvas import MOST_VECTORS, Drawing, Labels, make_labels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def confusion_matrix(system: System) -> Matrix:
     return Matrix(types=types, counts=counts, near=near)
 
 
-def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
+def fold_last_types(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
     """Returns the matrix with its last types taken together as one, so that it has at most so many."""
     if len(matrix.types) <= at_most:
         return matrix
@@ -82,13 +82,13 @@ def folded(matrix: Matrix, *, at_most: int = _MOST_TYPES) -> Matrix:
     return Matrix(types=(*matrix.types[:kept], _OTHERS), counts=counts, near=near)
 
 
-def confusion(system: System) -> Drawing:
+def draw_confusion(system: System) -> Drawing:
     """Returns the matrix of a system as a picture, with at most twelve types."""
     whole = confusion_matrix(system)
     if not whole.types:
         return Drawing(missing="there is no mention, so there is no type")
-    matrix = folded(whole)
-    names = labels(matrix.types, kind="type")
+    matrix = fold_last_types(whole)
+    names = make_labels(matrix.types, kind="type")
     notes = list(names.notes)
     if len(whole.types) > len(matrix.types):
         rest = len(whole.types) - len(matrix.types) + 1

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.core.wording import counted
+from fascicle.core.wording import plural
 from fascicle.evaluation.report_parts import BucketLine, Calibration, Interval, Report, System
 from fascicle.evaluation.reports.page.html import Picture
 from fascicle.evaluation.reports.plots.canvas import (
     MOST_VECTORS,
     Drawing,
     Labels,
-    labels,
     legend,
-    look,
+    line_look,
+    make_labels,
     style,
     too_many,
 )
-from fascicle.evaluation.reports.plots.matrices import confusion, heat_maps
+from fascicle.evaluation.reports.plots.matrices import draw_confusion, heat_maps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
         MissingExtraError: Matplotlib is not installed.
     """
     systems = report["systems"]
-    names = labels([one["name"] for one in systems], kind="system")
+    names = make_labels([one["name"] for one in systems], kind="system")
     drawn = {
         "f1": f1_intervals(systems, names),
         "f1-types": f1_by_type(systems, names),
@@ -57,7 +57,7 @@ def report_pictures(report: Report) -> dict[str, Picture]:
         if "undefined" not in attribute:  # the page gives the reason, and has no table either
             drawn[f"bucket-{name}"] = bucket_f1([one["buckets"][name] for one in systems], names)
     for at, one in enumerate(systems):
-        drawn[f"confusion-{at}"] = confusion(one)
+        drawn[f"confusion-{at}"] = draw_confusion(one)
         drawn[f"reliability-{at}"] = reliability(one["calibration"])
     return {name: one.picture() for name, one in drawn.items()}
 
@@ -93,7 +93,7 @@ def _draw_buckets(figure: FigureBase, *, buckets: Sequence[Sequence[Mapping[str,
         known = [number for number, bucket in enumerate(row) if _says_something(bucket)]
         values = [100 * row[number]["f1"] for number in known]
         places = [number + shift for number in known]
-        axes.plot(places, values, linewidth=1.1, label=f"{at}", clip_on=False, **look(at))
+        axes.plot(places, values, linewidth=1.1, label=f"{at}", clip_on=False, **line_look(at))
     axes.set_xticks(range(len(first)), [bucket["interval"] for bucket in first])
     axes.set_ylim(0, 100)
     axes.set_ylabel("F1; bars: % of the gold")
@@ -139,7 +139,7 @@ def _draw_curves(
         values = [100 * point["precision"] for point in points]
         step = max(1, len(points) // 5)
         every = (5 * at % step, step)  # begins elsewhere for each curve, within the shortest one too
-        axes.plot(places, values, linewidth=1.3, markevery=every, label=f"{at}", rasterized=pixels, **look(at))
+        axes.plot(places, values, linewidth=1.3, markevery=every, label=f"{at}", rasterized=pixels, **line_look(at))
     axes.set_xlim(0, 100)
     told = [point["precision"] for _, points in curves for point in points if point["recall"] >= _START]
     lowest = min(told, default=0.0)
@@ -278,13 +278,13 @@ def f1_by_type(systems: Sequence[System], names: Labels) -> Drawing:
         return problem
     types = _types(systems)
     shown = types[: max(1, min(_MOST_TYPES, _MOST_ROWS // len(systems) - 1))]
-    written = labels(shown, kind="type")
+    written = make_labels(shown, kind="type")
     groups = [_all_types(systems), *(_of_type(systems, *pair) for pair in zip(shown, written.names, strict=True))]
     if not types:
         return Drawing(missing=systems[0]["scores"]["rules"]["strict"]["micro"]["undefined"]["f1"])
     notes = list(_notes(groups, names.names))
     if len(types) > len(shown):
-        notes.append(f"Of {counted(len(types), 'type')} {len(shown)}, the most frequent, are drawn.")
+        notes.append(f"Of {plural(len(types), 'type')} {len(shown)}, the most frequent, are drawn.")
     several = len(systems) > 1
     return Drawing(
         title="Strict F1 of each system with its interval, over all types and of each type",
@@ -347,12 +347,12 @@ def _draw_groups(figure: FigureBase, *, groups: Sequence[_Group], names: Sequenc
             if row is None or row["f1"] is None:
                 axes.text(0.01, place, "–", transform=axes.get_yaxis_transform(), va="center", color="#59616b")
                 continue
-            rows.append(_Row(place=place, f1=row["f1"], interval=row.get("f1_interval"), looks=look(at)))
+            rows.append(_Row(place=place, f1=row["f1"], interval=row.get("f1_interval"), looks=line_look(at)))
         if number:
             axes.axhline(number * (each + 0.4) - 0.85, color="#c9ced4", linewidth=0.6)
     _draw(axes, rows)
     for at in range(each):
-        axes.plot([], [], label=f"{at}", **look(at) | {"linestyle": "-"})
+        axes.plot([], [], label=f"{at}", **line_look(at) | {"linestyle": "-"})
     places = [number * (each + 0.4) + (each - 1) / 2 for number in range(len(groups))]
     axes.set_yticks(places, [f"{group.title}\n{group.gold:,} gold" for group in groups])
     axes.set_ylim(len(groups) * (each + 0.4) - 0.85, -0.85)

@@ -13,8 +13,8 @@ from fascicle.core.files.source import file_bytes
 from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.evaluation.breakdown.errors import CLASSES
 from fascicle.evaluation.report_parts import SCHEMA, Calibration, Errors, Report, Scores, System
-from fascicle.evaluation.reports.plots.canvas import MOST_SERIES, Drawing, Labels, labels, side_by_side
-from fascicle.evaluation.reports.plots.matrices import confusion, heat_maps
+from fascicle.evaluation.reports.plots.canvas import MOST_SERIES, Drawing, Labels, make_labels, side_by_side
+from fascicle.evaluation.reports.plots.matrices import draw_confusion, heat_maps
 from fascicle.evaluation.reports.plots.report_pictures import FEW, f1_by_type, precision_recall, reliability
 
 _REMEDY = "fascicle evaluate GOLD PRED --report FILE.json writes one"
@@ -159,7 +159,7 @@ REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
         ),
         "confusion": ReportPlot(
             means="gold types by predicted types",
-            draw=_of_each(confusion),
+            draw=_of_each(draw_confusion),
             key="Every prediction by its type and by what the gold has there. Diagonal: right, and after + of the "
             "right type at other characters. Last column: gold where nothing was predicted. Darker: more of the row.",
             remedy="give predictions, or gold, with a mention",
@@ -198,7 +198,7 @@ def load_drawing(kind: str, path: str, *, systems: Sequence[str] = ()) -> Drawin
     report = load_report(path)
     chosen = _chosen(report["systems"], systems, path=path)
     plot = REPORT_PLOTS[kind]
-    names = labels([one["name"] for one in chosen], kind="system")
+    names = make_labels([one["name"] for one in chosen], kind="system")
     panels = plot.draw(report | {"systems": chosen}, names)
     if len(panels) > _MOST_PANELS or len(chosen) > MOST_SERIES:
         raise UsageError(
