@@ -213,6 +213,7 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
     import fascicle.formats.outputs as writing
     import fascicle.linking.linker as linking
     import fascicle.pipeline.running.plan as planning
+    import fascicle.pipeline.running.shard_worker as reading_shards
     import fascicle.pipeline.running.shard_worker as working
     import fascicle.runtime.decoding.decoders as decoders
     import fascicle.terms.abbreviations.finder as abbreviations
@@ -222,7 +223,7 @@ def _stages(clock: Clock) -> list[tuple[Any, str, Callable[..., Any]]]:
     named: list[tuple[Any, str, str]] = [
         (opening, "open_pipeline", "load"),
         (medline, "_document", "text and fields"),
-        (planning, "sha256_of", "check of inputs"),
+        (reading_shards, "documents_sha256", "check of inputs"),
         (planning._Building, "add", "plan"),
         (pieces.PieceTokenizer, "encode", "tokenise"),
         (reading, "encode_documents", "units and windows"),

@@ -47,7 +47,7 @@ def test_losses_and_repairs_are_made_of_the_table_alone() -> None:
 
 
 def test_every_code_in_the_sources_is_in_the_table() -> None:
-    given = [(place, call.args[0]) for place, call in calls("event_of") if call.args]
+    given = [(place, call.args[0]) for place, call in calls("make_event") if call.args]
     literal = {place: code.value for place, code in given if isinstance(code, ast.Constant)}
     assert len(literal) > 10
     assert {place: code for place, code in literal.items() if code not in CODES} == {}

@@ -238,9 +238,8 @@ def html_fragment(text: str, mentions: Sequence[Mention], origins: Iterable[str]
     """Returns a text with its mentions as a fragment of HTML that includes its style and needs no script.
 
     The text in it is the given one, character by character, except characters that HTML cannot hold (see
-    `fascicle.core.marks.escape_exactly`), with the type of each mention after its words. A table that opens on request lists
-    the mentions with their offsets, scores, sources, links and attributes; the origins of the links are listed below
-    it.
+    `escape_exactly`), with the type of each mention after its words. A table that opens on request lists the mentions
+    with their offsets, scores, sources, links and attributes; the origins of the links are listed below it.
     """
     return tag("style", read_style_sheet()) + tag("div", view_html(text, mentions, origins), class_="fascicle")
 

@@ -220,7 +220,7 @@ class OffsetTable:
             names: of the documents whose rows are wanted; the rows of others are checked too.
 
         Raises:
-            FormatError: a row that is no mention, with file and line; see also `lines`.
+            FormatError: a row that is no mention, with file and line; see also `read_lines`.
         """
         numbered = self.lines(source)
         header = next(numbered, (0, ""))[1]

@@ -54,8 +54,8 @@ class Strategies:
         Args:
             pack: of the linker.
             chosen: strategies by type; those of types that the pack lacks do nothing.
-            order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names equal to a mention are of
-                several vocabularies, those of the first of these alone are candidates, as of a strategy.
+            order: as of `AnsweredConcepts`, of types without vocabularies of their own. Where names equal to a mention
+                are of several vocabularies, those of the first of these alone are candidates, as of a strategy.
             ontology: as of `AnsweredConcepts`.
         """
         typed = make_type_mapper(pack)

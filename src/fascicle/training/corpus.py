@@ -386,4 +386,5 @@ class Parts:
 
 
 def mentions(documents: list[Document]) -> int:
+    """Returns the number of gold mentions."""
     return sum(len(d.layer(GOLD)) for d in documents)

@@ -1,7 +1,7 @@
 """Reads several corpora of one recipe, each with its own types; document ids begin with the name of the corpus.
 
-`read_corpus` reads every kind of part, also one of weak labels over raw text (`_of_teacher`), which has raw texts, and the
-file in which ``fascicle label`` wrote the answers of a teacher for them. Documents of an exclusion list
+`read_corpus` reads every kind of part, also one of weak labels over raw text (`_of_teacher`), which has raw texts, and
+the file in which ``fascicle label`` wrote the answers of a teacher for them. Documents of an exclusion list
 (``fascicle corpus check --exclude-list``) are left out of train alone, because the model is not trained on dev and
 test.
 """

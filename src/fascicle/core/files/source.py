@@ -110,7 +110,7 @@ class Source:
         return len(decoded) == 256 and decoded[:128] == bytes(range(128)).decode("ascii")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Iterates over numbered lines; see the function `lines`."""
+        """Iterates over numbered lines; see the function `read_lines`."""
         return read_lines(self)
 
     def text(self) -> str:
@@ -205,7 +205,7 @@ def read_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def read_lines_or_errors(source: Source) -> Iterator[tuple[int, Line]]:
-    """Iterates like `lines`, but yields the error of a line that is too long or invalid, and continues.
+    """Iterates like `read_lines`, but yields the error of a line that is too long or invalid, and continues.
 
     Raises:
         InputError: the file cannot be opened.

@@ -176,7 +176,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         mentions: ``source/type`` -> number.
         names: the most frequent words of mentions, ``words/type`` -> number.
         links: the most frequent links, identifier and name -> number.
-        concepts: type -> the distinct concepts of its mentions, as of `fascicle.pipeline.running.records.hash_concepts`.
+        concepts: type -> the distinct concepts of its mentions, as of `hash_concepts`.
         origins: of the links: packs, and the dates of their vocabularies.
         losses: what the format of the part does not hold, by code -> number.
         events: of the finished documents, as of `fascicle.formats.account.EventCounts.state`.

@@ -88,7 +88,7 @@ class PretrainingFinished(Ended):
     """Event: the end of a pretraining.
 
     Attributes:
-        held_out: final scores on held-out text, see ``training.raw.pretraining.predict_hidden``; ``None`` where nothing is.
+        held_out: final scores on held-out text, see ``raw.pretraining.predict_hidden``; ``None`` where nothing is.
         step: number of the last step.
         pieces: of the text in all epochs, special tokens not counted.
         cost: seconds of all sessions.

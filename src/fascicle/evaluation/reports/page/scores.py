@@ -246,7 +246,8 @@ def _heat(report: Report, pictures: Pictures) -> Html:
             pictures,
             f"differences-{at}",
             caption=join(
-                "F1 of ", isolated_name(row["system"]), " less that of ", isolated_name(row["baseline"]), ", in points, in each bucket. ",
+                "F1 of ", isolated_name(row["system"]), " less that of ", isolated_name(row["baseline"]),
+                ", in points, in each bucket. ",
                 "Blue: ", isolated_name(row["system"]), " is better; orange, bold, with a hatched edge: worse. ",
                 "Below each number its interval.",
             ),

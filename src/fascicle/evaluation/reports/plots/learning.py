@@ -114,8 +114,8 @@ def read_run(folder: str) -> RunCurves:
         raise InputError(f"{folder} is not a run folder; give the folder that fascicle train wrote", file=folder)
     if not metrics.is_file() or not metrics.stat().st_size:
         raise InputError(
-            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished epoch; give the folder of a "
-            "run that has been trained for one epoch at least"
+            f"the run folder {folder} is incomplete: it holds no {_METRICS} with a finished epoch; give the folder of "
+            "a run that has been trained for one epoch at least"
         )
     text = metrics.read_text(encoding="utf-8")
     lines = text.splitlines()
