@@ -200,4 +200,6 @@ def test_a_table_with_other_texts_at_its_offsets_is_said(
     (tmp_path / name).write_text(moved, encoding="utf-8")
     result = cli(*asked, *more)
     assert result.code == 0
-    assert "1 of 2 mentions have other text at their offsets than the file says, the first 'pain' at 15" in result.err
+    assert (
+        "1 of 2 mentions have one text in the file and another at their offsets, the first 'pain' at 15" in result.err
+    )

@@ -181,7 +181,7 @@ def test_what_may_have_been_made_by_a_request_without_an_answer_is_said(half_ful
     assert [one.id for one in pull("mine", client=half_full)] == ["old"]
     at = sum(half_full.sent[1:-1])
     first, last = MANY[at].id, MANY[at + half_full.sent[-1] - 1].id
-    assert told.value.__notes__ == [f"tasks of the documents {first!r} to {last!r} may have been made"]
+    assert told.value.__notes__ == [f"tasks of the documents {first!r} to {last!r} may be in the project"]
 
 
 def test_tasks_whose_numbers_nobody_told_are_said(half_full: Program) -> None:
@@ -192,7 +192,7 @@ def test_tasks_whose_numbers_nobody_told_are_said(half_full: Program) -> None:
         push(MANY, "mine", client=half_full, add=True)
     left = sum(half_full.sent[1:-1])
     assert len(list(pull("mine", client=half_full))) == left + 1
-    assert told.value.__notes__ == [f"tasks of the documents '0' to '{left - 1}' may have been made"]
+    assert told.value.__notes__ == [f"tasks of the documents '0' to '{left - 1}' may be in the project"]
 
 
 def test_what_cannot_be_undone_is_said(half_full: Program) -> None:

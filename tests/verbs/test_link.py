@@ -125,7 +125,7 @@ def test_types_that_no_pack_has_are_said(home: Path, linker: Path, tmp_path: Pat
     assert "no pack has" not in cli("link", home / "mentions.pubtator", *files).err
     done = cli("link", other, *files)
     assert done.code == 0
-    assert "note: 1 mention of types that no pack has stay as they are: 'Nothing' (1)" in done.err
+    assert "note: 1 mention unchanged, because no pack has the type: 'Nothing' (1)" in done.err
 
 
 def test_what_goes_against_another_option_is_refused(home: Path, linker: Path, refused: Refused) -> None:

@@ -143,7 +143,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         sentences: ranges of sentences.
         words: ranges of words.
         mentions: in canonical order, no ``(source, type, spans)`` twice.
-        relations: what the source says about mentions together.
+        relations: statements of the source about several mentions.
         abbreviations: pairs of ranges, short form and long form.
         meta: further facts of the source.
         events: reports of what was not done.
@@ -260,7 +260,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(m for m in found if m.source == source)
 
     def is_in(self, mention: Mention, sections: Iterable[str]) -> bool:
-        """True if a mention is in a section of one of some names.
+        """True if a mention is in a section with one of these names.
 
         Args:
             mention: of this document.

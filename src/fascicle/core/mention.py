@@ -242,13 +242,13 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A statement of the source about mentions: how they are related, or that they are the same thing.
+    """A statement of the source about mentions, such as how they are related, or that they are the same thing.
 
     Attributes:
-        type: e.g. ``"CID"``; empty if the source gives none.
+        type: e.g. ``"CID"``; empty if the source does not give it.
         arguments: role and ``key`` of each mention, in the order of the source; a role may be empty. Later steps may
             have dropped such a mention.
-        attributes: further facts as ``(name, value)`` pairs; where there are no arguments, they say what is related.
+        attributes: further facts as ``(name, value)`` pairs; without arguments, they say what is related.
     """
 
     type: str = ""

@@ -109,7 +109,7 @@ def read_relations(
         infons = facts_of(given.infons)
         yield Relation(type=infons.pop(TYPE, ""), arguments=arguments, attributes=tuple(infons.items()))
     if lost:
-        message = f"relations that refer to other things than mentions are not read ({lost:,})"
+        message = f"relations are not read if they refer to anything but mentions ({lost:,})"
         events.append(make_event("relations-left-out", step=STEP, message=message))
 
 

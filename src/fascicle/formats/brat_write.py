@@ -94,9 +94,9 @@ def _encoder() -> Callable[[Document, WriteReport], _Files]:
     """Returns the function that encodes a document as its two files.
 
     Links become N lines, and attributes become A lines, or notes if they are named ``AnnotatorNotes``. Relations become
-    R lines or equivalences. Counted as lost are relations that have not two arguments with roles, links and attributes
-    that a line cannot hold, and NUL in the text (written as a blank). A text that begins with
-    U+FEFF gets a second one in front, because readers treat the first as a byte order mark.
+    R lines or equivalences. Counted as lost are other relations without exactly two arguments with roles, links and
+    attributes that a line cannot hold, and NUL in the text (written as a blank). A text that begins with U+FEFF gets a
+    second one in front, because readers treat the first as a byte order mark.
 
     It raises an `InputError` for two documents of one id, an id that cannot name a file, or a type that a line cannot
     hold.

@@ -224,7 +224,7 @@ def _once(encode: Encode) -> Encode:
         content = encode(document, part)
         if not seen.add(document.id):
             raise InputError(
-                f"two documents have the id {document.id!r}, and this format tells them by it alone; rename one of them"
+                f"two documents have the id {document.id!r}, but this format needs different ids; rename one of them"
             )
         return content
 

@@ -221,8 +221,8 @@ def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
     for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
         if request.format in ("auto", "brat") and (others := beside_brat(folder)):
             yield (
-                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; of this folder, only the "
-                "*.txt files and their annotation (brat) are read; name other files to read them too"
+                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in this folder of "
+                "brat, only *.txt files and their annotation files are read; name other files to read them too"
             )
 
 

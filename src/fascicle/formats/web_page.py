@@ -107,7 +107,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
     if _depth(text) > MAX_DEPTH:
-        message = f"the page has more than {MAX_DEPTH:,} elements inside one another; save its text first"
+        message = f"elements of the page are nested more than {MAX_DEPTH:,} deep; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
     if not text:
         yield Document(id=source.name, text="")

@@ -227,7 +227,7 @@ class RuleSettings(Settings, frozen=True, kw_only=True):
         not_after: what they may not begin with.
         sources: the layers whose mentions are dropped or retyped.
         sections: names of sections outside of which the rule does nothing; ``"abstract"`` also means
-            ``"abstract-methods"``, and ``"page=3"`` those with this attribute. Its tests are such sections.
+            ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute. Its tests are such sections.
         tests: of the rule; at least one.
     """
 
@@ -292,7 +292,7 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
         shorter: those with fewer characters than this.
         vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
         sections: those in sections of these names, such as ``"references"``; ``"abstract"`` also means
-            ``"abstract-methods"``, and ``"page=3"`` those with this attribute.
+            ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]

@@ -67,7 +67,7 @@ def _threshold(text: str) -> float | dict[str, float]:
     found: dict[str, float] = {}
     for kind, _, value in (pair.rpartition("=") for pair in text.split(",")):
         if kind.strip() in found:
-            raise argparse.ArgumentTypeError(f"{kind.strip()!r} is there twice; give one number for each type")
+            raise argparse.ArgumentTypeError(f"the type {kind.strip()!r} is given twice; give one number for each type")
         found[kind.strip()] = _share(value)
     return found
 
@@ -79,7 +79,7 @@ class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Re
 
     Attributes:
         files: texts, folders of *.txt, corpora, zips; - for standard input.
-        text: a text to annotate; may be repeated; one thread reads short texts.
+        text: a text to annotate; may be repeated; short texts use one thread.
         types: search for the types that this file describes (for a trained model of the family binder).
         only: only mentions of these types.
         nested: for term packs: also find names inside others, and all types of a name.

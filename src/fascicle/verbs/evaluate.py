@@ -258,7 +258,7 @@ def models_of(args: Options) -> list[ModelRequest]:
             raise UsageError(f"{given} is about a model; give --model MODEL too")
         return []
     if args.distributions and len(args.model) > 1:
-        raise UsageError("--distributions is about one model, and several were given; give one --model")
+        raise UsageError("--distributions is for one model, but several were given; give one --model")
     check_distributions(args.distributions or "", overwrite=args.overwrite)
     return [call(ModelRequest, args, model=one) for one in args.model]
 

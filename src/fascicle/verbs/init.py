@@ -169,8 +169,8 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
     for part in ("train", "dev"):
         if part not in parts:
             raise UsageError(
-                f"there is no part {part}, and training needs train and dev; move about a fifth of the documents to a "
-                "folder or file of their own, and name it with --dev PATH (in Python dev=PATH)"
+                f"there is no part {part}, but training needs train and dev; move about a fifth of the documents to "
+                "another folder or file, and name it with --dev PATH (in Python dev=PATH)"
             )
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")

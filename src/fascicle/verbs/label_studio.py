@@ -80,7 +80,7 @@ def push(
         project: its title.
         client: see `connect_label_studio`.
         types: labels of a new project, beside those of the mentions.
-        add: add the documents to an existing project; by default a new one is made. If this fails, it is undone.
+        add: add the documents to an existing project; by default a new one is made. A push that fails is undone.
         report: where to count what tasks cannot hold.
 
     Returns:
@@ -165,11 +165,11 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     except BaseException as error:
         _delete(made, client)
         if made:
-            error.add_note(f"{plural(len(made), 'task')} that were made are still there, {made[0]} to {made[-1]}")
+            error.add_note(f"{plural(len(made), 'new task')} could not be deleted, ids {made[0]} to {made[-1]}")
         if 400 <= (getattr(error, "status_code", None) or 0) < 500:  # else they may have come, and the answer be lost
             del unsure[-len(names) :]
         if unsure:
-            error.add_note(f"tasks of the documents {unsure[0]!r} to {unsure[-1]!r} may have been made")
+            error.add_note(f"tasks of the documents {unsure[0]!r} to {unsure[-1]!r} may be in the project")
         raise
 
 

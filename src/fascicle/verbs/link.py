@@ -41,7 +41,7 @@ def link(
 ) -> Iterator[Document]:
     """Links the mentions of documents, in order and in bounded memory.
 
-    Mentions of types that no pack has stay as they are, and so do their links.
+    If no pack has the type of a mention, the mention and its links stay as they are.
 
     Args:
         documents: with mentions; may be a stream.
@@ -179,7 +179,7 @@ def run(args: Options) -> int:
     others = {done.removeprefix(_TYPE): before.pop(done) for done in [*before] if done.startswith(_TYPE)}
     if others:
         named = ", ".join(f"{kind!r} ({mentions:,})" for kind, mentions in sorted(others.items())[:5])
-        say(f"note: {plural(sum(others.values()), 'mention')} of types that no pack has stay as they are: {named}")
+        say(f"note: {plural(sum(others.values()), 'mention')} unchanged, because no pack has the type: {named}")
     for done, mentions in before.items():
         instead = "without --keep-links they are replaced" if args.keep_links else "--keep-links keeps them"
         say(f"links that {plural(mentions, 'mention')} had were {done}; {instead}")

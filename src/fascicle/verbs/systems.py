@@ -58,8 +58,8 @@ def files_of(args: Any) -> list[str]:
     for path in args.files:
         if description_file(model_folder(Path(path))).is_file() or (is_shipped(path) and not Path(path).exists()):
             raise UsageError(
-                f"{path} is a model, and PRED is a file with what a system found; score it with fascicle evaluate "
-                f"GOLD --model {path}, or write such a file with fascicle annotate --model {path} --format predictions"
+                f"{path} is a model, but PRED must be a file of predictions; score the model with fascicle evaluate "
+                f"GOLD --model {path}, or write predictions with fascicle annotate --model {path} --format predictions"
             )
     return list(args.files)
 

@@ -310,9 +310,9 @@ def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
     if found:
         identifier, mention, told = found[0]
         yield (
-            f"{other.path}: {len(found):,} of {plural(sum(map(len, other.told.values())), 'mention')} have other text "
-            f"at their offsets than the file says, the first {told[0][:80]!r} at {mention.start:,} of {identifier!r}; "
-            "such offsets were counted in other texts, or in another unit"
+            f"{other.path}: {len(found):,} of {plural(sum(map(len, other.told.values())), 'mention')} have one text "
+            f"in the file and another at their offsets, the first {told[0][:80]!r} at {mention.start:,} of "
+            f"{identifier!r}; their offsets are from other texts, or count another unit"
         )
 
 

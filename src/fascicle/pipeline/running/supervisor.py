@@ -201,6 +201,6 @@ class Supervisor:
             if self._bad_starts >= (_KILLED if ended.reason in ("killed:SIGKILL", "killed:SIGTERM") else STARTS):
                 raise WorkersError(
                     f"{self._bad_starts} workers in a row ended while they loaded the pipeline ({ended.reason}); look "
-                    "at limits.start and limits.memory, or run fascicle pipeline check; a script must start the run "
-                    "below if __name__ == '__main__', since each worker imports the script"
+                    "at limits.start and limits.memory, or run fascicle pipeline check; in a script, start the run "
+                    "below if __name__ == '__main__', because each worker imports the script"
                 )

@@ -32,7 +32,7 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "placeholder": "is a placeholder",
         "structure": "cannot be understood",
         "where": "is left out by the settings of the table",
-        "untyped": "has a name, and nothing says that it is a concept",
+        "untyped": "has a name, but nothing says that it is a concept",
     }
 )
 # A part of a row that is left out of what the row gives.
