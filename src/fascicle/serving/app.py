@@ -34,7 +34,7 @@ from fascicle.serving.jobs import Jobs, Served
 from fascicle.serving.pool import Pool, Worker
 from fascicle.serving.problems import MEDIA_TYPE, ProblemError, make_problem, problem_response
 from fascicle.serving.records import Problem
-from fascicle.serving.routes import annotate, concepts, curation, files, kazu, review, state
+from fascicle.serving.routes import annotate, curation, facts, files, kazu, review
 from fascicle.serving.service import Service
 from fascicle.serving.work import FileWork, PipelineWork, open_work
 from fascicle.serving.worker import LocalWorker, ProcessWorker, do_job
@@ -43,10 +43,10 @@ from fascicle.settings.serving import NamedToken, ServeSettings
 from fascicle.version import VERSION
 
 ROUTES: Final[tuple[Endpoint, ...]] = (
-    *state.ROUTES,
+    *facts.ROUTES,
     *annotate.ROUTES,
     *files.ROUTES,
-    *concepts.ROUTES,
+    *facts.CONCEPT_ROUTES,
     *files.JOB_ROUTES,
     *curation.ROUTES,
     *review.ROUTES,

@@ -1,4 +1,4 @@
-"""Routes for concepts, and for explanations of links."""
+"""Routes for what a service is and knows: its state, its description, concepts, and explanations of links."""
 
 from __future__ import annotations
 
@@ -17,8 +17,69 @@ from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
 from fascicle.serving.pool import Pool, Task, WorkerAnswer
 from fascicle.serving.problems import ProblemError
-from fascicle.serving.records import ConceptAnswer, ConceptsFound, Decisions
-from fascicle.serving.service import Service, task_failure
+from fascicle.serving.records import Alive, ConceptAnswer, ConceptsFound, Decisions, Health, Pipelines
+from fascicle.serving.service import METRICS_TYPE, Service, task_failure
+from fascicle.version import VERSION
+
+
+async def health(request: Request, service: Service) -> Response:
+    """Returns whether every pipeline has a running worker."""
+    ready = service.is_ready
+    content = msgspec.json.encode(Health(status="ready" if ready else "not-ready", version=VERSION))
+    return Response(content, 200 if ready else 503, media_type=JSON)
+
+
+async def live(request: Request, service: Service) -> Response:
+    """Returns that the service answers, whatever its workers do; one that does not must be started again."""
+    return Response(msgspec.json.encode(Alive(version=VERSION)), media_type=JSON)
+
+
+async def ready(request: Request, service: Service) -> Response:
+    """Returns what ``/health`` does; a service that is not ready must get no requests, and comes back by itself."""
+    return await health(request, service)
+
+
+async def pipelines(request: Request, service: Service) -> Response:
+    """Returns facts about the pipelines that are served."""
+    return Response(msgspec.json.encode(Pipelines(pipelines=service.facts)), media_type=JSON)
+
+
+async def metrics(request: Request, service: Service) -> Response:
+    """Returns metrics for Prometheus."""
+    return Response(service.metrics.text(service.gauges()), media_type=METRICS_TYPE)
+
+
+async def description(request: Request, service: Service) -> Response:
+    """Returns the description of all routes."""
+    return Response(request.app.state.description, media_type=JSON)
+
+
+ROUTES: Final = (
+    Endpoint(
+        method="GET",
+        path="/health",
+        handle=health,
+        means="whether the service can annotate",
+        answers=Health,
+        problems=(503,),
+        open=True,
+    ),
+    Endpoint(
+        method="GET", path="/health/live", handle=live, means="whether the service answers", answers=Alive, open=True
+    ),
+    Endpoint(
+        method="GET",
+        path="/health/ready",
+        handle=ready,
+        means="whether requests may be sent here",
+        answers=Health,
+        problems=(503,),
+        open=True,
+    ),
+    Endpoint(method="GET", path="/v1/pipelines", handle=pipelines, means="what is served", answers=Pipelines),
+    Endpoint(method="GET", path="/metrics", handle=metrics, means="numbers for Prometheus", gives=(METRICS_TYPE,)),
+    Endpoint(method="GET", path="/openapi.json", handle=description, means="this description", answers=dict),
+)
 
 _Part = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Most = Annotated[int, msgspec.Meta(ge=1, le=50)]
@@ -80,7 +141,7 @@ async def _asked(service: Service, pool: Pool, task: Task) -> WorkerAnswer:
     raise ProblemError(422, f"this cannot be answered ({failure.error}: {failure.message})", code="prediction")
 
 
-ROUTES: Final = (
+CONCEPT_ROUTES: Final = (
     Endpoint(
         method="GET",
         path="/v1/concepts",
