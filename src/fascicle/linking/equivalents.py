@@ -13,7 +13,8 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, map_array, write_array
-from fascicle.terms.pack.pack import Pack, References, find_edges, prefix_numbers
+from fascicle.terms.pack.pack import Pack, References, prefix_numbers
+from fascicle.terms.pack.sets import find_edges
 from fascicle.terms.terms import NAME_KINDS
 
 _STARTS: Final = "equal.starts.u4"

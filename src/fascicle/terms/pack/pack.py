@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -27,7 +27,6 @@ from fascicle.terms.pack.arrays import (
     Lookup,
     Strings,
     map_array,
-    row_chunks,
     shortest_decimals,
 )
 from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, read_manifest
@@ -358,25 +357,6 @@ class Pack:
 
 
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
-
-
-def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
-    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
-
-    Args:
-        pack: that is open.
-        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
-    """
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
-    for rows in row_chunks(len(pack)):
-        facts = (
-            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
-        )
-        asked = [(row, *one) for row, known in facts for one in told(known.references)]
-        found = pack.concept_rows([curie for _, curie, _ in asked])
-        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
-            if other >= 0:
-                yield row, other, evidence
 
 
 def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:

@@ -8,16 +8,17 @@ one vocabulary into one set is not taken: it is a conflict.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.arrays import write_array
-from fascicle.terms.pack.pack import Pack, References, find_edges, prefix_numbers
+from fascicle.terms.pack.arrays import row_chunks, write_array
+from fascicle.terms.pack.pack import Pack, References, prefix_numbers
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
@@ -178,3 +179,22 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
     found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
     found &= (gone[one] == 0) & (gone[two] == 0)
     return found
+
+
+def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
+    """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
+
+    Args:
+        pack: that is open.
+        told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
+    """
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    for rows in row_chunks(len(pack)):
+        facts = (
+            (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
+        )
+        asked = [(row, *one) for row, known in facts for one in told(known.references)]
+        found = pack.concept_rows([curie for _, curie, _ in asked])
+        for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
+            if other >= 0:
+                yield row, other, evidence
