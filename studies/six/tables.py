@@ -100,10 +100,10 @@ def front(value: Value) -> str:
         micro = found["strict"]["micro"]
         rates = (f"{100 * micro[name]:.1f}" for name in ("precision", "recall"))
         what = "raw text" if row.raw else "words of the corpus"
-        seeds = over_seeds(f1_of_seeds(value, further, BIOMED, row.name, form), _SEEDS)
-        own = [one.row.type for one in OWN if one.name == f"{row.name}{OWN_OUTPUT}" and _of(value, BIOMED, one)]
-        kind = own[0] if own else row.row.type
-        body.append([kind, f"{row.row.corpus} test, {what}", *rates, _strict(found), seeds])
+        own = [one for one in OWN if one.name == f"{row.name}{OWN_OUTPUT}" and _of(value, BIOMED, one)]
+        shown = own[0] if own else row
+        seeds = over_seeds(f1_of_seeds(value, further, BIOMED, shown.name, form), _SEEDS)
+        body.append([shown.row.type, f"{row.row.corpus} test, {what}", *rates, _strict(found), seeds])
     head = [f"`{BIOMED}`", "data", "precision", "recall", "F1 (95 %)", "F1 of three seeds"]
     return markdown(head, sorted(body, key=lambda line: line[0]))
 

@@ -165,7 +165,7 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     except BaseException as error:
         _delete(made, client)
         if made:
-            error.add_note(f"{plural(len(made), 'new task')} could not be deleted, ids {made[0]} to {made[-1]}")
+            error.add_note(f"{plural(len(made), 'task')} could not be deleted, ids {made[0]} to {made[-1]}")
         if 400 <= (getattr(error, "status_code", None) or 0) < 500:  # else they may have come, and the answer be lost
             del unsure[-len(names) :]
         if unsure:
