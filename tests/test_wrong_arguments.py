@@ -365,7 +365,7 @@ def model() -> Any:
 def test_a_model_says_what_it_is(model: Any) -> None:
     said = repr(model)
     assert "\n" not in said
-    assert all(part in said for part in (model.name, *model.types, model.manifest.answering.family))
+    assert all(part in said for part in (model.name, *model.types, model.kind))
 
 
 # Texts of these are about the command line: what parses it, and cards and reports, which a command writes.

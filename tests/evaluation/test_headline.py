@@ -26,7 +26,7 @@ def test_every_number_has_an_interval_or_a_reason(corpus: Corpus) -> None:
     assert {*found.intervals, *found.undefined} == set(HEADLINE)
     assert not found.intervals.keys() & found.undefined.keys()
     if len(corpus) > 1:
-        assert (bootstrap(scores, resamples=10).items() if found.intervals else {}) >= found.intervals.items()
+        assert (bootstrap(scores, resamples=10) if found.intervals else {}).items() >= found.intervals.items()
     value = found.as_dict()
     for name in HEADLINE:
         one, why = value[f"{name}_interval"], value.get("undefined", {}).get(f"{name}_interval")

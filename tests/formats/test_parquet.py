@@ -134,7 +134,7 @@ def test_places(folder: Path, tmp_path: Path) -> None:
             write(path, DOCUMENTS, format="parquet")
     with pytest.raises(OutputError):
         write(folder, DOCUMENTS)
-    with pytest.raises(InputError, match="no folder with the tables"):
+    with pytest.raises(InputError, match="not a folder with the tables"):
         list(read(folder / "mentions.parquet", format="parquet"))
 
 

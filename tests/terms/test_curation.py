@@ -183,7 +183,7 @@ def test_rules_are_read_and_written(tmp_path: Path) -> None:
         ("drop\tx\t\t\texact", "case"),
         ("drop\tx\t\t\t\t\tmore", "columns"),
         ("block\t\t\t", "surface"),
-        ("drop\ta\u00a0b", "no name"),
+        ("drop\ta\u00a0b", "not a name"),
     ],
 )
 def test_what_is_no_rule_is_refused_with_its_line(tmp_path: Path, row: str, said: str) -> None:

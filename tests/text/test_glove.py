@@ -29,7 +29,7 @@ def test_counts_are_those_of_a_loop_over_pairs(sequences: list[list[str]], windo
                 expected[kept[i], kept[j]] += 1 / (j - i)
                 expected[kept[j], kept[i]] += 1 / (j - i)
     if not expected:
-        with pytest.raises(InputError, match="stand together"):
+        with pytest.raises(InputError, match="occur near each other"):
             count_cooccurrence(sequences, window=window, least=least)
         return
     table = count_cooccurrence(sequences, window=window, least=least)

@@ -26,9 +26,9 @@ from fascicle.training.engine.events import Note
 from fascicle.training.engine.folder import recipe_text
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
 from fascicle.training.labelling import weak_labels
-from fascicle.training.recogniser.parts import read_parts, training_documents
+from fascicle.training.recogniser.parts import read_parts
 from fascicle.training.run import run_recipe
-from fascicle.training.several import without_excluded
+from fascicle.training.several import training_documents, without_excluded
 
 COPIED = "the doctor gave the patient with chronic pain some aspirin ."
 TEXTS = {"a": COPIED, "b": "no fever and no pain .", "c": "caffeine and aspirin in the patient ."}

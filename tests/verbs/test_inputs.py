@@ -22,7 +22,7 @@ from fascicle.terms.pack.pack import Pack
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.training.engine.events import Note
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
-from fascicle.training.recogniser import parts as inputs_of_recipe
+from fascicle.training.recogniser import prepare as inputs_of_recipe
 from fascicle.training.recogniser.prepare import read_inputs
 from fascicle.training.run import run_recipe
 from fascicle.verbs.tasks.index_build import build_pack
@@ -192,7 +192,7 @@ def test_a_pack_that_is_too_large_and_a_folder_that_is_none(
 ) -> None:
     with pytest.raises(RecipeError, match="term pack"):
         read_inputs(tiny_recipe(inputs={"dictionaries": [str(tmp_path)]}))
-    monkeypatch.setattr(inputs_of_recipe, "_MOST_CARRIED", 100)
+    monkeypatch.setattr(inputs_of_recipe, "MOST_CARRIED", 100)
     with pytest.raises(RecipeError, match="fewer names"):
         read_inputs(tiny_recipe(inputs={"dictionaries": [str(pack)]}))
 

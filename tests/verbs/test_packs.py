@@ -114,7 +114,7 @@ def test_settings(diseases: Path, others: Path) -> None:
     assert found(only(TEXT)) == [("larynx", "Anatomy", "others@2")]
     with pytest.raises(UsageError, match="Anatomy"):
         load(others, recognition=RecognitionSettings(types=("Anatomi",)))
-    with pytest.raises(UsageError, match="no term pack"):
+    with pytest.raises(UsageError, match="not a term pack"):
         load("biomed", recognition=RecognitionSettings())
     for wrong in ({"types": "types.toml"}, {"device": "cuda"}):
         with pytest.raises(UsageError, match="term pack"):

@@ -128,7 +128,7 @@ def test_misuse_of_plot(refused: Refused, distributions: Path, toy_corpus: Path,
         assert "not a distributions file" in refused("plot", kind, toy_corpus, *out)
         assert "cannot be read" in refused("plot", kind, tmp_path / "nothing.jsonl", *out)
     assert "not a densities file" in refused("plot", "densities", distributions, *out)
-    assert "no run folder" in refused("plot", "learning", distributions, *out)
+    assert "not a run folder" in refused("plot", "learning", distributions, *out)
     assert "incomplete" in refused("plot", "learning", tmp_path, *out)
     one = Header(model="m", family="span", definition="softmax", types=("A",))
     entries = [Entry(document="1", spans=((0, 1),), type="A", found=True, probabilities=(1 - p, p)) for p in (0.2, 0.9)]

@@ -32,6 +32,7 @@ from fascicle.training.corpus import (
     check_labels,
     check_merged,
     choose_types,
+    read_part,
     read_with,
     reading_of_part,
 )
@@ -381,3 +382,15 @@ def _named(document: Document, name: str) -> Document:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+def training_documents(corpus: CorpusSettings) -> list[Document]:
+    """Reads train without the documents of the exclusion list of the recipe.
+
+    Args:
+        corpus: where it is and how to read it.
+
+    Raises:
+        InputError: train cannot be read; and see `without_excluded`.
+    """
+    return without_excluded(read_part(corpus, "train"), corpus)[0]

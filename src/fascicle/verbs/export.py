@@ -111,8 +111,7 @@ def _sample(folder: Path, given: str | os.PathLike[str] | Iterable[Document] | N
 
 def _of_recipe(named: _Named) -> list[Document]:
     """Reads the training documents of a recipe as its run read them."""
-    from fascicle.training.recogniser.parts import training_documents
-    from fascicle.training.several import read_corpus
+    from fascicle.training.several import read_corpus, training_documents
 
     trains = [named.corpus.train] if named.corpus else [path for part in named.parts.values() for path in part.trains]
     for path in trains:

@@ -1,4 +1,4 @@
-"""Learning curves: what run folders hold is drawn, and what is no run folder is refused."""
+"""Learning curves: what run folders hold is drawn, and what is not a run folder is refused."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_loss_that_is_no_number_is_a_gap(tmp_path: Path) -> None:
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no run folder"):
+    with pytest.raises(InputError, match="not a run folder"):
         read_run(str(tmp_path / "nothing"))
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -56,7 +56,7 @@ def test_a_step_that_is_sent_again_is_saved_once(store: Store) -> None:
 def test_nobody_decides_over_what_they_have_not_seen(store: Store) -> None:
     store.add([DOCUMENT], "Ada")
     first = store.save(new(1))
-    with pytest.raises(ConflictError, match="meanwhile"):
+    with pytest.raises(ConflictError, match="in the meantime"):
         store.save(new(2, who="Bob"))
     assert store.save(new(3, after=first.number)).number > first.number
 

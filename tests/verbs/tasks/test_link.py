@@ -217,7 +217,7 @@ def test_links_that_are_there_are_replaced_or_kept(home: Path, keep: bool) -> No
     (found,) = link([given], linker=home / "linker", keep_links=keep, told=lambda *said: told.append(said))
     by_type = {one.type: [each.curie for each in one.links] for one in found.mentions}
     assert by_type == {"Disease": ["MESH:D9" if keep else "MESH:D1"], "Location": ["X:1"]}
-    assert told == [("kept" if keep else "replaced", 1)]
+    assert told == [("kept" if keep else "replaced", 1), ("type Location", 1)]
     ((_, decisions),) = explain([given], linker=home / "linker", keep_links=keep)
     assert [(one.mention, one.link.curie) for one in decisions] == ([] if keep else [(0, "MESH:D1")])
 

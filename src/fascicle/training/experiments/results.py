@@ -37,7 +37,7 @@ from fascicle.training.corpus import read_part
 from fascicle.training.engine.folder import differences
 from fascicle.training.experiments.hashes import all_values
 from fascicle.training.labelling import weak_labels
-from fascicle.training.recogniser.parts import training_documents
+from fascicle.training.several import training_documents
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):

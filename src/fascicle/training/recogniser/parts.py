@@ -15,7 +15,7 @@ from fascicle.terms.matcher import Matcher
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import DocumentReader
 from fascicle.text.targets import REASONS
-from fascicle.training.corpus import Part, Parts, check_labels, mentions, read_part, read_selected
+from fascicle.training.corpus import Part, Parts, check_labels, mentions, read_selected
 from fascicle.training.labelling import WeakLabels, label_notes, unknown_ranges, weak_labels
 from fascicle.training.recogniser.data import TrainingSet, count_lost_gold
 from fascicle.training.several import read_corpora, unscored_type_notes, without_excluded
@@ -156,15 +156,3 @@ def _lost(part: str, mentions: int, lost: Mapping[str, Counter[str]], *, what: s
         yield f"{part}: {mentions} {what}, {count} ({share:.2%}) cannot be represented exactly{head}"
         for reason, number in reasons.most_common():
             yield f"{part}:   {number} {reason}: {REASONS.get(reason, 'words longer than a window, read in part')}"
-
-
-def training_documents(corpus: CorpusSettings) -> list[Document]:
-    """Reads train without the documents of the exclusion list of the recipe.
-
-    Args:
-        corpus: where it is and how to read it.
-
-    Raises:
-        InputError: train cannot be read; and see `without_excluded`.
-    """
-    return without_excluded(read_part(corpus, "train"), corpus)[0]
