@@ -146,7 +146,7 @@ def test_a_pack_beside_a_model_does_not_take_its_links_away(linker: Path, tmp_pa
     for only in ((), ("Disease",)):
         found = load(names, also=pack, link="auto", only=only)
         assert curies(found("asthma and breast cancer")) == {"asthma": ["MESH:D001249"], "breast cancer": ["MESH:D1"]}
-        with pytest.raises(UsageError, match="not in MESH alone"):
+        with pytest.raises(UsageError, match="makes its own links"):
             load(names, also=pack, link="auto", only=only, ontology="MESH")
     assert not isinstance(load(pack, only=["Disease"], link="auto"), LinkedPredictor)
     assert not isinstance(load(pack, also=names, link="auto"), LinkedPredictor)
