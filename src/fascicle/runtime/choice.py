@@ -36,13 +36,13 @@ def filter_answers(
     Args:
         predictor: finds the mentions.
         also: names that answer before it, see `OwnNamesPredictor`; of several the first.
-        ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
+        ends: see `with_end_rule`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
         threshold: see `FilteredPredictor`.
         beside: see `FilteredPredictor`.
 
     Raises:
-        UsageError: see `with_ends` and `FilteredPredictor`.
+        UsageError: see `with_end_rule` and `FilteredPredictor`.
     """
     predictor = with_end_rule(predictor, ends)
     hidden = () if ends == "corpus" and not only else [kind for kind in predictor.apart if kind not in only]

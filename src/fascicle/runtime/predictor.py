@@ -98,7 +98,7 @@ class ModelPredictor(RuledPredictor):
             ValueError: a model with inputs, and a reader that looks nothing up.
         """
         if manifest.inputs and read is read_documents:
-            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.reader_of")
+            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.make_reader")
         segmenter(manifest.reading.segmenter)
         if rules := manifest.decision.document:
             check_pack(rules, model=manifest.name)
