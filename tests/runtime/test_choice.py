@@ -63,6 +63,26 @@ def test_other_mentions_of_a_model_with_a_type_apart_are_the_same(folder: Path) 
     assert tagged.probabilities.tolist() == np.delete(whole.probabilities, [first, first + 1], axis=1).tolist()
 
 
+@pytest.mark.parametrize("name", ["calibration", "document"])
+def test_no_event_tells_of_a_type_apart_that_nobody_asked_for(folder: Path, name: str) -> None:
+    kind = load(folder)(TEXT).mentions[0].type
+    curve = {"method": "temperature", "temperature": 1.0}
+    rules = {
+        "calibration": {"curve": curve, "threshold": 0.0, "thresholds": {kind: 1.0}, "wanted": "", "chosen_on": ""},
+        "document": {"types": {kind: {"low": 1.0, "alone": 1.0}}},
+    }
+    described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    described["decision"][name] = rules[name]
+    (folder / "model.json").write_text(json.dumps(described), encoding="utf-8")
+    assert load(folder)(TEXT).events  # a mention of the type went
+    keep_apart(folder, kind)
+    assert load(folder)(TEXT).events == ()
+    (tagged,) = load(folder).tag([Document(id="1", text=TEXT)])
+    assert tagged.patch.events == ()
+    for asked in (load(folder, only=[kind]), load_all_types(folder), load(folder, also=[])):
+        assert bool(asked(TEXT).events) is (kind in asked.types)
+
+
 def test_types_apart_must_be_types_of_the_model_and_not_all(folder: Path) -> None:
     types = load(folder).types
     for wrong, told in (("Gene.other", "Gene.other"), (types, "every type")):

@@ -127,6 +127,14 @@ def test_the_shipped_linker_is_there_where_it_covers_a_type(tmp_path: Path) -> N
         load(tmp_path / "Location.tsv", link="basic")
 
 
+def test_a_linker_for_none_of_the_types_is_named_as_it_was_given(linker: Path) -> None:
+    for given in (linker, [linker], (str(linker), str(linker.parent / "pack"))):
+        with pytest.raises(UsageError, match="only have concepts of") as told:
+            add_links(FilteredPredictor(Words(), only=["Location"]), given)
+        assert f"the linker {linker}" in str(told.value)
+        assert not set("[(") & set(str(told.value))
+
+
 @SHIPPED
 def test_a_pack_links_by_itself(linker: Path) -> None:
     assert not isinstance(load(linker.parent / "pack", link="auto"), LinkedPredictor)

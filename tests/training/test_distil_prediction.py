@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -255,6 +257,19 @@ def test_gold_that_lacks_a_type_of_the_teacher_is_refused(make: Make, toy_corpus
     with pytest.raises(RecipeError, match="Disease"):
         list(run_recipe(make(corpus=corpus, prediction={"gold": 0.5}), tmp_path / "run"))
     prepare_distil(make(corpus=corpus), tmp_path, {})
+
+
+def test_a_student_keeps_the_types_apart_that_its_teacher_keeps_apart(
+    make: Make, teachers: Any, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(teachers["multilabel"] / "best", tmp_path / "teacher"))
+    described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    described["decision"]["apart"] = ["Disease"]
+    (folder / "model.json").write_text(json.dumps(described), encoding="utf-8")
+    for decision, kept in (({}, "Disease"), ({"apart": ["Chemical"]}, "Chemical")):
+        trainee: Any = prepare_distil(make(folder, decision=decision), tmp_path, {})
+        assert trainee.prepared.manifest.types == TYPES
+        assert trainee.prepared.manifest.decision.apart == (kept,)
 
 
 def test_an_ensemble_teaches_by_its_answers(make: Make, teachers: Any, tiny_encoder: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def headline_intervals(drawn: Scores, *, resamples: int = 1000) -> Headline:
     """Returns the intervals of the headline numbers of some scores.
 
     Args:
-        drawn: scores by what is drawn, see ``systems.by_unit``.
+        drawn: scores by what is drawn, see ``scoring.inputs.score_by_unit``.
         resamples: number of draws.
     """
     reasons = {name: no_interval(drawn, name) for name in HEADLINE}
@@ -163,7 +163,7 @@ def build_report(
         systems: scored on these documents, at least one; differences are to the first.
         training: what the training documents say; without it, what needs them is undefined, with that reason.
         settings: the usual ones by default.
-        unreachable: of kinds of models, what gold none of the kind can find, see ``doctor.checks.relations.reach_of``.
+        unreachable: of kinds of models, what gold none of the kind can find, see `count_unreachable`.
 
     Returns:
         A value of dictionaries, lists, strings and numbers, without NaN: a number that is undefined is ``None``, and

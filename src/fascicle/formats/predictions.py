@@ -78,7 +78,7 @@ def find_columns(line: str) -> tuple[int, ...]:
     """Returns the positions of the columns of `HEADER` in a TSV or CSV of predictions; empty if it is not one.
 
     The score may be left out; the order is free, and there may be other columns. A table of a shared task (see
-    ``task_tables``) is one too.
+    ``formats.tables``) is one too.
     """
     try:
         names = our_names(split_cells(line, table_separator(line)))

@@ -246,15 +246,19 @@ class UnseenStretches:
 class AnswerBuilder:
     """Builder of the answer for one document, part by part."""
 
-    def __init__(self, manifest: Manifest, unseen: UnseenStretches, *, breakers: str = "") -> None:
+    def __init__(
+        self, manifest: Manifest, unseen: UnseenStretches, *, breakers: str = "", hidden: Collection[str] = ()
+    ) -> None:
         """Starts with nothing.
 
         Args:
             manifest: of the model.
             unseen: of the document; it is given the same parts.
             breakers: characters; a mention is cut at units that begin with one.
+            hidden: types that the answer does not mention.
         """
         self._manifest = manifest
+        self._hidden = [manifest.types.index(kind) for kind in hidden]
         self._breakers = breakers
         self._unseen = unseen
         self._mentions: list[Mention] = []
@@ -272,6 +276,9 @@ class AnswerBuilder:
         spans, raw = (
             split_spans(*found, begins_with(pieces.text, pieces.units, self._breakers)) if self._breakers else found
         )
+        if self._hidden:
+            shown = ~np.isin(spans[:, 2], self._hidden)
+            spans, raw = spans[shown], raw[shown]
         scores, kept = self._calibrated(spans, raw)
         self._below += int((~kept).sum())
         self._mentions += self._made(pieces, spans[kept], scores[kept])

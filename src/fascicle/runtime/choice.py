@@ -14,6 +14,7 @@ from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.runtime.answer import RuledPredictor
+from fascicle.runtime.predictor import ModelPredictor
 from fascicle.runtime.wrapped import OwnNamesPredictor, WrappedPredictor
 from fascicle.settings.decision import Ends
 from fascicle.text.annotator import Annotator, Tagged
@@ -35,18 +36,21 @@ def filter_answers(
     Args:
         predictor: finds the mentions.
         also: names that answer before it, see `OwnNamesPredictor`; of several the first.
-        ends: see `with_ends`; ``"corpus"`` asks for the types that a model keeps apart too.
+        ends: see `with_end_rule`; ``"corpus"`` asks for the types that a model keeps apart too.
         only: types to keep; by default all that the predictor does not keep apart.
         threshold: see `FilteredPredictor`.
         beside: see `FilteredPredictor`.
 
     Raises:
-        UsageError: see `with_ends` and `FilteredPredictor`.
+        UsageError: see `with_end_rule` and `FilteredPredictor`.
     """
-    predictor = reduce(OwnNamesPredictor, reversed(also), with_end_rule(predictor, ends))
-    apart = frozenset(predictor.apart)
-    if apart and not only and ends != "corpus":
-        only = tuple(kind for kind in predictor.types if kind not in apart)
+    predictor = with_end_rule(predictor, ends)
+    hidden = () if ends == "corpus" and not only else [kind for kind in predictor.apart if kind not in only]
+    if hidden and isinstance(predictor, ModelPredictor):
+        predictor = predictor.hiding(hidden)
+    predictor = reduce(OwnNamesPredictor, reversed(also), predictor)
+    if hidden and not only:
+        only = tuple(kind for kind in predictor.types if kind not in predictor.apart)
     return (
         FilteredPredictor(predictor, only=only, threshold=threshold, beside=beside) if only or threshold else predictor
     )
@@ -103,7 +107,6 @@ class FilteredPredictor(WrappedPredictor):
             raise UsageError(f"the threshold {wrong} is not allowed; scores are between 0 and 1")
         super().__init__(predictor)
         self._only = frozenset(only)
-        self._apart = frozenset(predictor.apart)  # which nobody misses
         self._least = dict(least)
         self._told = f"{threshold:g}" if not isinstance(threshold, Mapping) else "the threshold of its type"
 
@@ -138,7 +141,7 @@ class FilteredPredictor(WrappedPredictor):
         kept = tuple(
             mention for mention in typed if mention.score is None or mention.score >= self._least.get(mention.type, 0)
         )
-        others = sum(1 for mention in patch.add if mention.type not in self._only and mention.type not in self._apart)
+        others = sum(1 for mention in patch.add if mention.type not in self._only)
         counts = {
             "other-type": (others if self._only else 0, "of another type than was asked for"),
             "low-score": (len(typed) - len(kept), f"with a score below {self._told}"),

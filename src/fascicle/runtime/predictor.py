@@ -98,7 +98,7 @@ class ModelPredictor(RuledPredictor):
             ValueError: a model with inputs, and a reader that looks nothing up.
         """
         if manifest.inputs and read is read_documents:
-            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.reader_of")
+            raise ValueError(f"{manifest.name} looks units up: give a reader that does, see runtime.inputs.make_reader")
         segmenter(manifest.reading.segmenter)
         if rules := manifest.decision.document:
             check_pack(rules, model=manifest.name)
@@ -110,6 +110,7 @@ class ModelPredictor(RuledPredictor):
         self._reads = read
         head = manifest.answering
         self._breakers = find_kind(head, kinds).limits(head).breakers
+        self._hidden: tuple[str, ...] = ()
 
     @property
     def segmenter(self) -> str:
@@ -138,6 +139,12 @@ class ModelPredictor(RuledPredictor):
         """Returns the same model with another decision."""
         changed = copy(self)
         changed.manifest = msgspec.structs.replace(self.manifest, decision=decision)
+        return changed
+
+    def hiding(self, types: Iterable[str]) -> Self:
+        """Returns the same model, whose answers say nothing of some of the types that it keeps apart."""
+        changed = copy(self)
+        changed._hidden = tuple(types)
         return changed
 
     @property
@@ -319,7 +326,7 @@ class ModelPredictor(RuledPredictor):
         prefix, suffix = self._tokenizer.prefix, self._tokenizer.suffix
         capacity = self.manifest.reading.max_length - len(prefix) - len(suffix)
         unseen = UnseenStretches(document, capacity=capacity, unknown=self._tokenizer.unknown)
-        return AnswerBuilder(self.manifest, unseen, breakers=self._breakers)
+        return AnswerBuilder(self.manifest, unseen, breakers=self._breakers, hidden=self._hidden)
 
     def _score(self, read: Reading, take: Callable[[Tables, Sequence[Window], Ints], list[Any]]) -> list[list[Any]]:
         """Scores all windows and returns, for each document, what ``take`` extracts from each window."""

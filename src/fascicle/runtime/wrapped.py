@@ -208,13 +208,14 @@ def add_links(
         raise UsageError(
             f"{predictor.name} makes its own links, which are not only in {ontology}; leave out the argument ontology"
         )
-    from fascicle.linking.opening import find
+    from fascicle.linking.opening import as_places, find
 
     found = find(DEFAULT_LINKER if linker == AUTO else linker, ontology=ontology)
     if not found.covered(predictor.types):
         known = ", ".join(sorted({kind for part in found.parts for kind in part.pack.types}))
+        named = ", ".join(map(str, as_places(linker)))
         raise UsageError(
-            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {linker} only have "
+            f"{predictor.name} finds {', '.join(predictor.types)}, and the packs of the linker {named} only have "
             f"concepts of {known}; leave the linker out, or give another one"
         )
     return LinkedPredictor(predictor, found, keep=keep)

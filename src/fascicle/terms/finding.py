@@ -208,7 +208,7 @@ def open_finder(folder: Path, manifest: Manifest, facts: InputFacts) -> Finder:
 
 
 def open_packed_dictionary(path: Path, *, rule: str, reader: WordReader) -> Matcher:
-    """Opens the copy of a dictionary, as ``packed_copy`` makes it.
+    """Opens the copy of a dictionary, as ``pack_dictionary`` makes it.
 
     Args:
         path: of the file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,14 @@ def run(args: Options) -> int:
     if not models and not args.json:
         say("no model comes with this installation; train one, or give a model folder")
     lines = (
-        f"{row['name']}  {', '.join(row['types'])}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)"
-        for row in rows
+        f"{row['name']}  {_listed(row)}  ({row.get('runtime', row['kind'])}, {row['megabytes']} MB)" for row in rows
     )
     return emit(rows, lines, as_json=args.json, ensure_ascii=True)
+
+
+def _listed(row: Mapping[str, Any]) -> str:
+    apart = f"; on request {', '.join(row['apart'])}" if row.get("apart") else ""
+    return ", ".join(row["types"]) + apart
 
 
 def _list_plugins(*, as_json: bool) -> int:
@@ -76,8 +80,10 @@ def _types_of(name: str) -> tuple[str, ...]:
 def _row(name: str) -> dict[str, Any]:
     folder = find_model(name)
     manifest = read_manifest(folder)
-    found = _described(name, "model", manifest.types, folder, runtime=manifest.runtime)
-    return found | {"encoder": manifest.encoder}
+    apart = manifest.decision.apart or ()
+    types = [kind for kind in manifest.types if kind not in apart]
+    found = _described(name, "model", types, folder, runtime=manifest.runtime)
+    return found | {"encoder": manifest.encoder, "apart": list(apart)}
 
 
 def _described(

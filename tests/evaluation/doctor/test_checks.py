@@ -140,7 +140,7 @@ EXAMPLES = {
         {"train": {"a.txt": f"{IBUPROFEN}\r\n{ASPIRIN}", "a.ann": after_line_end(IBUPROFEN, 2)}},
     ),
     "left-out-in-reading": Example(
-        brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "E1\tDrug:T1"), brat(ASPIRIN, "T1\tDrug 0 7\tAspirin")
+        brat(ASPIRIN, "T1\tDrug 0 7\tAspirin", "E1\tTreats:T9"), brat(ASPIRIN, "T1\tDrug 0 7\tAspirin")
     ),
     "noted-in-reading": Example(
         {"train": {"a.txt": ASPIRIN, "a.ann": "T1\tDrug 0 7\tAspirin\n", "b.txt": IBUPROFEN}},

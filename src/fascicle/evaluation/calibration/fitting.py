@@ -247,7 +247,7 @@ def fit_calibration(
     types together.
 
     Args:
-        data: predictions on development data, with the scores of ``decoding.calibration.rounded``.
+        data: predictions on development data, with the scores of ``decoding.selection.round_scores``.
         method: of the curve.
         target: of the thresholds; ``None`` keeps every mention.
         types: those of the model, for a threshold of each; none for one threshold.

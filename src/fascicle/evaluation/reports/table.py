@@ -32,7 +32,7 @@ def table(
         headline: its intervals; ``None`` leaves the line out.
         by_type: whether types have lines.
         others: the same mentions scored under other rules of matching, a line each with their micro scores.
-        unit: what intervals were drawn over, see ``inputs.drawn_unit``.
+        unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
     types = [_line(name, counts) for name, counts in scores.by_type.items()] if by_type else []
     averages = [_line("micro", scores.counts), _macro(scores)]
@@ -64,7 +64,7 @@ def systems_table(
         headlines: name of a system -> its intervals, that of the micro F1 in a column and all below the tables;
             ``None`` leaves them out.
         by_type: whether there is a table of types.
-        unit: what intervals were drawn over, see ``inputs.drawn_unit``.
+        unit: what intervals were drawn over, see ``inputs.resampling_unit``.
     """
     header = ["system", "P", "R", "F1", *(["interval"] if headlines is not None else []), "macro F1"]
     header += [*(TITLES[rule] for rule in RULES if rule != "strict"), *_HEADER[5:]]

@@ -98,7 +98,9 @@ def _probed(request: ModelRequest, gold: Sequence[Document], events: EventCounts
     from fascicle.runtime.choice import with_end_rule  # late: what reads prediction files needs no network
 
     predictor = cast("ModelPredictor", with_end_rule(load_single(request.model, threads=request.threads), request.ends))
-    probe = _Probe(predictor=predictor, events=events, apart=() if request.ends == "corpus" else predictor.apart)
+    if request.ends != "corpus":
+        predictor = predictor.hiding(predictor.apart)
+    probe = _Probe(predictor=predictor, events=events)
     write(request.distributions, _header(predictor), probe.entries(watch(gold)), overwrite=request.overwrite)
     return predictor.name, probe.mentions, tuple(probe.notes())
 
@@ -121,7 +123,6 @@ class _Probe:
 
     predictor: ModelPredictor
     events: EventCounts
-    apart: Sequence[str] = ()
     mentions: dict[str, Sequence[Mention]] = field(default_factory=dict)
     unreachable: Counter[str] = field(default_factory=Counter)
     asked: int = 0
@@ -130,7 +131,7 @@ class _Probe:
         """Yields every gold mention, in order."""
         for probed in self.predictor.probe(gold):
             document, patch = probed.document, probed.patch
-            self.mentions[document.id] = tuple(mention for mention in patch.add if mention.type not in self.apart)
+            self.mentions[document.id] = patch.add
             for event in patch.events:
                 self.events.add(event, document.id)
             answers = {(mention.type, mention.spans) for mention in patch.add}

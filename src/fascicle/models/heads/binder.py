@@ -39,7 +39,7 @@ def tokenise_type_texts(settings: BinderSettings, basis: Basis) -> TypeTexts:
         basis: with an encoder and its tokenizer, and descriptions of exactly its types where the view needs them.
 
     Raises:
-        RecipeError: see ``text.type_texts``.
+        RecipeError: see ``text.marked.tokenise_types``.
     """
     if basis.encoder is None or basis.tokenizer is None:
         raise ValueError("texts about types need an encoder and its tokenizer")

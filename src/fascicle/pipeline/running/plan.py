@@ -39,7 +39,7 @@ def replaced_documents(history: Callable[[], Iterable[Entry]]) -> dict[str, tupl
     """Returns the documents that are not in their latest version, or were withdrawn.
 
     A later input replaces the documents that it has again, and withdraws others; of several versions in one input the
-    highest counts, and of equal ones the last, as in `fascicle.formats.updates.latest`. Memory holds the hashes of all
+    highest counts, and of equal ones the last, as in `fascicle.formats.files.latest`. Memory holds the hashes of all
     ids, and the ids of documents that occur again or are withdrawn.
 
     Args:

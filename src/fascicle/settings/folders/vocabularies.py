@@ -1,4 +1,4 @@
-"""Detection of dictionaries, term packs and linkers; their contents are read by ``knowledge``."""
+"""Detection of dictionaries, term packs and linkers; their contents are read by ``terms``."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class PackSource(NamedTuple):
 
 
 class NameRules(Protocol):
-    """Interface of the curation rules, as the builder uses them: `Curation`, or `Seen`."""
+    """Interface of the curation rules, as the builder uses them: `Curation`, or `SeenNames`."""
 
     @property
     def rules(self) -> Sequence[Rule]:

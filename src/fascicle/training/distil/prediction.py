@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
@@ -254,6 +255,9 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     pair = StudentAndTeacher.of(recipe)
     student = pair.student
     own = recipe.recogniser(recipe.head or _head_like(recipe), encoder=student.encoder.origin)
+    if not own.decision.apart:
+        kept = msgspec.structs.replace(own.decision, apart=teacher.apart)
+        own = msgspec.structs.replace(own, decision=kept)
     check_names(own)
     check_encoder(own, student)
     parts = _with_types(read_data(own), teacher, gold=recipe.prediction.gold)

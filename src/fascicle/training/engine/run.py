@@ -76,7 +76,7 @@ class Facts:
 
     Attributes:
         data: name of the data -> facts about them, with ``sha256``.
-        environment: software and machine, see ``training.engine.environment``.
+        environment: software and machine, see ``training.engine.folder.describe_environment``.
         more: the rest of ``run.json``.
         notes: sentences for the user; made one by one, since some take time.
         files: other files of the run folder, by name, as JSON.
