@@ -267,7 +267,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             sections: names, of which ``abstract`` also means ``abstract-methods``; or attributes, as ``name=value``.
         """
         return any(
-            f"{one.name}-".startswith(f"{name}-") or name.partition("=")[::2] in one.attributes
+            f"{one.name}-".startswith(f"{name}-") or name in map("=".join, one.attributes)
             for one in self.sections or ()
             if one.start <= mention.start and mention.end <= one.end
             for name in sections
