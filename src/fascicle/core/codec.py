@@ -93,7 +93,7 @@ def decode(line: bytes | str) -> Document:
     except (msgspec.MsgspecError, ValueError) as error:
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
             _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
-        raise FormatError(f"not a Fascicle document of schema {_SCHEMA}: {error}") from None
+        raise FormatError(f"not a Fascicle document of the schemas {_READ[0]} to {_READ[-1]}: {error}") from None
 
 
 def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:

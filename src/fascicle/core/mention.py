@@ -241,7 +241,7 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return " ".join([document_text[start:end] for start, end in self.spans])
 
 
-class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """A statement of the source about mentions, such as how they are related, or that they are the same thing.
 
     Attributes:
