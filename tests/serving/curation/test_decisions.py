@@ -143,7 +143,7 @@ def test_undoing_every_step_gives_the_document_back(drawn: list[tuple[int, str]]
         (edit(1), "only one"),
         (edit(1, Edit(item="added-1", after=None), undoes=1), "only one"),
         (edit(1, undoes=7), "undo"),
-        (edit(1, Edit(item="[1]", after=None)), "item"),
+        (edit(1, Edit(item="[1]", after=None)), "not valid"),
         (edit(1, Edit(item='["other","Disease",[[22,30]]]', after=None)), "no mention"),
         (edit(1, Edit(item="added-1", after=After(spans=((40, 60),), type="X"))), "code points"),
         (edit(1, Edit(item="added-1", after=After(spans=((4, 2),), type="X"))), "4"),
