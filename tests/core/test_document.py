@@ -4,6 +4,7 @@ import gc
 import json
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from fascicle.core.document import (
     Link,
     Mention,
     Patch,
+    Relation,
     Section,
     identities,
     in_order,
@@ -187,3 +189,13 @@ def test_a_mention_is_in_sections_by_name_or_by_attribute() -> None:
         (["a=b=c"], [second]), (["title"], []), (["title="], [second]),
     ):  # fmt: skip
         assert [one for one in (first, between, second) if document.is_in(one, names)] == inside
+
+
+@pytest.mark.parametrize(
+    "wrong", ["x", Relation(arguments=(("gold", "X", ((0, 1),)),)), Relation(arguments=(("a", None),))]
+)
+def test_what_is_no_relation_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="document 'a' has a part of the wrong type"):
+        Document(id="a", text="b", relations=(wrong,))
+    with pytest.raises(ValueError, match="document 'a' has a part of the wrong type"):
+        Document(id="a", text="b").having(relations=(wrong,))

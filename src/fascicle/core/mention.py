@@ -256,6 +256,13 @@ class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     attributes: tuple[tuple[str, str], ...] = ()
 
 
+def check_relations(relations: Iterable[Relation]) -> None:
+    """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of another form."""
+    for argument in (argument for one in relations for argument in one.arguments):
+        if len(argument) != 2 or len(argument[1]) != 3:
+            raise TypeError(f"an argument of a relation is a role and the key of a mention, not {argument!r}")
+
+
 def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:
     """Yields the pairs of mentions that share a character, each mention with its index.
 
