@@ -80,3 +80,11 @@ def test_another_text_than_that_at_the_offsets_is_said(text: str) -> None:
 def test_mentions_that_are_none(mention: dict[str, object]) -> None:
     with pytest.raises(FormatError):
         codec.decode(json.dumps({"fascicle": 1, "id": "a", "text": "asthma", "mentions": [mention]}))
+
+
+@pytest.mark.parametrize(
+    "part", [{"relations": [{"type": "x", "more": 1}]}, {"sections": [{"start": 0, "end": 1, "more": 1}]}]
+)
+def test_what_a_later_release_would_add_to_a_part_is_not_lost_in_silence(part: dict[str, object]) -> None:
+    with pytest.raises(FormatError, match="more"):
+        codec.decode(json.dumps({"fascicle": 3, "id": "a", "text": "asthma", **part}))

@@ -4,6 +4,7 @@ import gc
 import json
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from fascicle.core.document import (
     Link,
     Mention,
     Patch,
+    Relation,
     Section,
     identities,
     in_order,
@@ -177,12 +179,23 @@ def test_plain_data_of_a_document_and_of_its_mentions() -> None:
 def test_a_mention_is_in_sections_by_name_or_by_attribute() -> None:
     sections = (
         Section(0, 3, "abstract-methods", (("page", "3"), ("source", "a=b"))),
-        Section(2, 6, "abstracts", (("page", "4"),)),
+        Section(2, 6, "abstracts", (("page", "4"), ("a=b", "c"), ("title", ""))),
     )
     document = Document(id="1", text="abcdef", sections=sections)
     first, between, second = (Mention((span,), "X") for span in ((0, 3), (1, 4), (4, 6)))
     for names, inside in (
         (["abstract"], [first]), (["page=3"], [first]), (["page=4", "title"], [second]), (["source=a=b"], [first]),
         (["page"], []), (["page="], []), (["=3"], []), (["page=3", "page=4"], [first, second]),
+        (["a=b=c"], [second]), (["title"], []), (["title="], [second]),
     ):  # fmt: skip
         assert [one for one in (first, between, second) if document.is_in(one, names)] == inside
+
+
+@pytest.mark.parametrize(
+    "wrong", ["x", Relation(arguments=(("gold", "X", ((0, 1),)),)), Relation(arguments=(("a", None),))]
+)
+def test_what_is_no_relation_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="document 'a' has a part of the wrong type"):
+        Document(id="a", text="b", relations=(wrong,))
+    with pytest.raises(ValueError, match="document 'a' has a part of the wrong type"):
+        Document(id="a", text="b").having(relations=(wrong,))

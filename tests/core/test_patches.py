@@ -212,6 +212,13 @@ def test_relations_follow_a_mention_that_is_replaced() -> None:
     assert apply(after, Patch(drop=(moved.key,)), drops=["gold"]).relations == after.relations
 
 
+def test_relations_follow_a_mention_to_an_equal_one_that_is_there() -> None:
+    relation = Relation(type="x", arguments=(("a", SHORT.key), ("b", LONG.key)))
+    after = apply(DOCUMENT.having(relations=(relation,)), Patch(replace=((SHORT.key, LONG),)), drops=["gold"])
+    assert after.mentions == (LONG,)
+    assert after.relations == (Relation(type="x", arguments=(("a", LONG.key), ("b", LONG.key))),)
+
+
 def test_what_takes_no_place_is_dropped() -> None:
     after = apply(DOCUMENT, Patch(replace=((SHORT.key, msgspec.structs.replace(LONG, score=0.5)),)), drops=["gold"])
     assert after.mentions == (LONG,)

@@ -296,3 +296,11 @@ def test_a_mention_between_two_sections_keeps_its_place(tmp_path: Path, name: st
     document = Document(id="1", text="ࠀ\n0\n0", sections=sections, mentions=(Mention(((3, 4),), "X"),))
     write(tmp_path / "a", [document], format=name)
     assert list(read(tmp_path / "a", format=name)) == [document]
+
+
+def test_a_name_of_a_section_that_xml_cannot_hold_is_counted(tmp_path: Path) -> None:
+    one = Document(id="1", text="ab", sections=(Section(0, 1, "\x01"), Section(1, 2, "title")))
+    assert write(tmp_path / "a.xml", [one], format="bioc").losses == {"sections": 1}
+    assert write(tmp_path / "a.json", [one], format="bioc-json").losses == {}
+    (found,) = read(tmp_path / "a.json", format="bioc-json")
+    assert found.sections == one.sections

@@ -166,3 +166,15 @@ def test_wrong_text_of_a_part_is_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, [region("a", 0, 4), other, joined("a", "b")])
     assert spans_of(found) == [((0, 4), (22, 28))]
     assert [one.code for one in found.events] == ["text-mismatch"]
+
+
+def test_parts_have_the_same_types_in_any_order(tmp_path: Path) -> None:
+    regions = [region("a", 0, 4), region("b", 22, 28)]
+    for one, labels in zip(regions, (["Disease", "Site"], ["Site", "Disease"]), strict=True):
+        one["value"]["labels"] = labels
+    found = found_in(tmp_path, [*regions, joined("a", "b")])
+    assert [(one.type, one.spans) for one in found.mentions] == [
+        ("Disease", ((0, 4), (22, 28))),
+        ("Site", ((0, 4), (22, 28))),
+    ]
+    assert not found.events

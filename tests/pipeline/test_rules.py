@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import Document, Mention, Section
+from fascicle.core.document import Document, Mention, Relation, Section
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
 from fascicle.pipeline.rules import Rules
@@ -159,3 +159,20 @@ def test_a_pattern_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_pattern_that_cannot_be_compiled_is_refused(pattern: str) -> None:
     with pytest.raises(RecipeError, match="not a regular expression"):
         step({"type": "Gene", "words": pattern})
+
+
+def test_relations_follow_what_joins_an_equal_mention() -> None:
+    one, same, third = of("IL 2 and CD 4", "IL 2"), of("IL 2 and CD 4", "IL 2", "Protein"), of("IL 2 and CD 4", "CD 4")
+    stated = Relation(type="binds", arguments=(("a", one.key), ("b", same.key), ("c", third.key)))
+    text = "IL 2 and CD 4"
+    given = Document(id="a", text=text, mentions=(one, same, third), relations=(stated,), words=CUTS.words(text))
+    given = given.having(sentences=CUTS.sentences(text))
+    retype = {"type": "Gene", "does": "retype", "to": "Protein", "sources": ("one",)}
+    again = {"type": "Protein", "does": "retype", "to": "Molecule", "sources": ("one",)}
+    for rules, kind in ((step(retype), "Protein"), (step(retype, again), "Molecule")):
+        (patch,) = rules.run([given])
+        changed = apply(given, patch, step=rules.name, drops=rules.drops)
+        wanted = [(one.source, kind, place.spans) for place in (one, third)]
+        assert [mention.key for mention in changed.mentions] == wanted
+        assert [key for _, key in changed.relations[0].arguments] == [wanted[0], *wanted]
+        assert changed.layer("one", original=True) == given.mentions

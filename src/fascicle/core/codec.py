@@ -16,7 +16,7 @@ from fascicle.core.mention import Fragments, Span
 from fascicle.errors import BROKEN, FormatError
 
 _SCHEMA = 2
-_WITH_RELATIONS = 3  # other documents stay readable for earlier releases
+_EXTENDED = 3  # with relations or attributes of sections; other documents stay readable for earlier releases
 _READ = (1, 2, 3)  # the fields added later have defaults, so one decoder reads all
 
 
@@ -74,7 +74,8 @@ def encode(document: Document) -> bytes:
         for m in document.mentions
     ]
     parts = {**msgspec.structs.asdict(document), "mentions": tuple(mentions)}
-    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_WITH_RELATIONS if document.relations else _SCHEMA))
+    is_extended = document.relations or any(section.attributes for section in document.sections or ())
+    return _ENCODER.encode(DocumentRecord(**parts, fascicle=_EXTENDED if is_extended else _SCHEMA))
 
 
 def decode(line: bytes | str) -> Document:
@@ -93,7 +94,7 @@ def decode(line: bytes | str) -> Document:
     except (msgspec.MsgspecError, ValueError) as error:
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
             _check_version(_VERSION.decode(line).fascicle)  # another version may have other fields
-        raise FormatError(f"not a Fascicle document of schema {_SCHEMA}: {error}") from None
+        raise FormatError(f"not a Fascicle document of the schemas {_READ[0]} to {_READ[-1]}: {error}") from None
 
 
 def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.mention import GOLD as GOLD
-from fascicle.core.mention import Fragments, Span, check_ranges
+from fascicle.core.mention import Fragments, Span, check_ranges, check_relations
 from fascicle.core.mention import Link as Link
 from fascicle.core.mention import Mention as Mention
 from fascicle.core.mention import MentionKey as MentionKey
@@ -215,6 +215,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             check_ranges(self.sentences, length=length, name="sentence")
         if "words" in parts and self.words is not None:
             check_ranges(self.words, length=length, name="word")
+        if "relations" in parts:
+            check_relations(self.relations)
         for name, span in self._other_ranges(parts):
             if not 0 <= span[0] <= span[1] <= length:
                 raise ValueError(f"{name} {span} is not allowed in a text of {plural(length, 'character')}")
@@ -267,7 +269,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             sections: names, of which ``abstract`` also means ``abstract-methods``; or attributes, as ``name=value``.
         """
         return any(
-            f"{one.name}-".startswith(f"{name}-") or name.partition("=")[::2] in one.attributes
+            f"{one.name}-".startswith(f"{name}-") or name in map("=".join, one.attributes)
             for one in self.sections or ()
             if one.start <= mention.start and mention.end <= one.end
             for name in sections

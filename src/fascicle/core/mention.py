@@ -241,7 +241,7 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return " ".join([document_text[start:end] for start, end in self.spans])
 
 
-class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """A statement of the source about mentions, such as how they are related, or that they are the same thing.
 
     Attributes:
@@ -254,6 +254,13 @@ class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     type: str = ""
     arguments: tuple[tuple[str, MentionKey], ...] = ()
     attributes: tuple[tuple[str, str], ...] = ()
+
+
+def check_relations(relations: Iterable[Relation]) -> None:
+    """Raises ``TypeError`` or ``AttributeError`` for what is no relation, or has an argument of another form."""
+    for argument in (argument for one in relations for argument in one.arguments):
+        if len(argument) != 2 or len(argument[1]) != 3:
+            raise TypeError(f"an argument of a relation is a role and the key of a mention, not {argument!r}")
 
 
 def overlapping_mentions(mentions: Iterable[Mention]) -> Iterator[tuple[tuple[int, Mention], tuple[int, Mention]]]:

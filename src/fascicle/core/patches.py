@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -58,7 +58,7 @@ def _applied(document: Document, patch: Patch, step: str, drops: Collection[str]
         mentions, change = _without(document, patch, step, drops)
         events = events + _counts(change)
         parts["changes"] = (*document.changes, change)
-        parts["relations"] = _following(document.relations, change)
+        parts["relations"] = follow(document.relations, {key: new.key for key, new in patch.replace})
     if added or patch.drop or patch.replace:
         mentions, _ = unique((*mentions, *added))
     if patch.links:
@@ -94,9 +94,8 @@ def _without(document: Document, patch: Patch, step: str, drops: Collection[str]
     return tuple(left.values()), Change(step=step, taken=tuple(taken))
 
 
-def _following(relations: tuple[Relation, ...], change: Change) -> tuple[Relation, ...]:
-    """Returns relations that name each replaced mention by the key of the one in its place."""
-    now = {before.key: after for before, after in change.taken if after is not None}
+def follow(relations: Iterable[Relation], now: Mapping[MentionKey, MentionKey]) -> tuple[Relation, ...]:
+    """Returns relations that name each replaced mention by the key of the one in its place, which ``now`` has."""
     return tuple(
         msgspec.structs.replace(one, arguments=tuple((role, now.get(key, key)) for role, key in one.arguments))
         for one in relations

@@ -337,6 +337,8 @@ def _passages(document: Document, report: WriteReport, can_hold: Callable[[str],
         gap, infons = text[at : section.start], _infons(section, can_hold)
         if lost := len(section.attributes) - len(infons) + 1:
             report.lose("section-attributes", document, count=lost)
+        if not can_hold(section.name):
+            report.lose("sections", document)
         # A mention outside all passages would be a reason to read its offsets in another unit.
         if gap.strip() or any(at <= mention.start < section.start for mention in document.mentions):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))

@@ -221,7 +221,8 @@ def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part
         ends = [at[end] for end in (one.from_id, one.to_id) if end in at]
         if one.type == "labels":
             continue
-        if PARTS not in (one.labels or ()) or len(ends) < 2 or len({parts[end][0].labels for end in ends}) > 1:
+        kinds = {frozenset(parts[end][0].labels) for end in ends}
+        if PARTS not in (one.labels or ()) or len(ends) < 2 or len(kinds) > 1:
             left[one.type] += 1
             continue
         small, large = sorted((groups[end] for end in ends), key=len)

@@ -311,12 +311,13 @@ class FeatureExtractor:
         if len(chosen):
             several, owners = np.unique(found.owners[chosen], return_inverse=True)
             units = [found.units[unit] for unit in several.tolist()]
+            questions = [unit.question for unit in units]  # words of the other form of a pair say nothing new
             values[chosen] = self._words.shares(
                 found.concepts[chosen],
                 np.array([unit.document for unit in units], dtype=np.int64)[owners],
                 texts=[document.text for document in documents],
                 name_of=owners,
-                names=[unit.question.name for unit in units],
+                names=[" ".join((one.name, *(form.surface for form in one.short))) for one in questions],
             )
         return values
 

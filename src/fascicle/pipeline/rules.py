@@ -159,7 +159,7 @@ class Rules:
     def _patch(self, document: Document) -> Patch:
         words = _sentences(document)
         now = {one.key: one for one in document.mentions if one.source not in self.sources}
-        origin = {key: key for key in now}  # key now -> key in the document
+        origin = {key: [key] for key in now}  # key now -> keys in the document
         for rule in self._rules:
             if rule.settings.does == "add":
                 for mention in (one for sentence in words for one in rule.added(sentence, self.name)):
@@ -168,19 +168,18 @@ class Rules:
                 continue
             meant = [one for one in now.values() if _is_meant(rule, words, one) and _is_there(rule, document, one)]
             for mention in meant:
-                before = origin.pop(mention.key, None)
+                before = origin.pop(mention.key, [])
                 del now[mention.key]
                 if rule.settings.does == "retype":
                     other = msgspec.structs.replace(mention, type=rule.settings.to)
-                    if other.key not in now:
-                        now[other.key] = other
-                        if before is not None:
-                            origin[other.key] = before
+                    now.setdefault(other.key, other)
+                    if before:
+                        origin.setdefault(other.key, []).extend(before)
         return self._of(document, now, origin)
 
     def _of(self, document: Document, now: dict, origin: dict) -> Patch:  # type: ignore[type-arg]
         """Returns the patch that turns the mentions of a document into the current ones."""
-        stays = {before: key for key, before in origin.items()}
+        stays = {before: key for key, several in origin.items() for before in several}
         drop = [one.key for one in document.mentions if one.key not in stays]
         replace = [(before, now[key]) for before, key in stays.items() if before != key]
         added, _ = unique(mention for key, mention in now.items() if key not in origin)

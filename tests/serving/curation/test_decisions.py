@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.document import GOLD, Document, Link, Mention, Relation
 from fascicle.serving.curation.decisions import (
     After,
     Edit,
@@ -160,6 +160,18 @@ def test_gold_stands_alone_or_beside_the_models() -> None:
     assert {one.source for one in gold_document(found).mentions} == {GOLD}
     assert {one.source for one in gold_document(found, beside=True).mentions} == {GOLD, "model", "names"}
     assert gold_document(found).meta["curated by"] == "Ada"
+
+
+def test_relations_follow_mentions_that_become_gold() -> None:
+    first, _, second, third = MENTIONS
+    stated = Relation(type="treats", arguments=(("a", first.key), ("b", second.key), ("c", third.key)))
+    moved = after(second, spans=((8, 13),), type="Sign")
+    edits = [Edit(item=item(first), after=after(first)), Edit(item=item(second), after=moved)]
+    for beside in (False, True):
+        made = gold_document(apply_steps(DOCUMENT.having(relations=(stated,)), [edit(1, *edits)]), beside=beside)
+        keys = [key for _, key in made.relations[0].arguments]
+        assert keys == [(GOLD, "Chemical", ((0, 7),)), (GOLD, "Sign", ((8, 13),)), third.key]
+        assert {*keys[:2]} <= {one.key for one in made.mentions}
 
 
 def test_a_mention_is_least_sure_at_one_half() -> None:

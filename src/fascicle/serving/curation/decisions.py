@@ -15,6 +15,7 @@ import msgspec
 
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Fragments, Link, Mention, MentionKey
+from fascicle.core.patches import follow
 
 _Verdict = Literal["", "accepted", "changed", "rejected", "added"]
 ADDED: Final = "added-"  # prefix of items that are not mentions of the document
@@ -297,7 +298,9 @@ def gold_document(found: Decided, *, beside: bool = False) -> Document:
     steps = [step for step in found.steps if step.remark is None]
     who = sorted({step.who for step in steps})
     meta = {**document.meta, **({"curated by": ", ".join(who), "curated at": steps[-1].at} if who else {})}
-    return document.having(mentions=(*found.gold, *others), meta=meta, changes=())
+    now = {item.origin.key: item.now.key for item in found.items if item.origin is not None and item.now is not None}
+    relations = follow(document.relations, now)
+    return document.having(mentions=(*found.gold, *others), relations=relations, meta=meta, changes=())
 
 
 def mention_uncertainty(mention: Mention) -> float:
