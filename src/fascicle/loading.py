@@ -151,9 +151,12 @@ def filter_output(
     if not (also or ends or only or threshold or predictor.apart):
         return predictor
     from fascicle.runtime.choice import filter_answers
-    from fascicle.terms.variant_recogniser import TYPE
 
-    beside = (TYPE,) if variants else ()
+    beside: tuple[str, ...] = ()
+    if variants:
+        from fascicle.terms.variant_recogniser import TYPE
+
+        beside = (TYPE,)
     return filter_answers(predictor, also=also, ends=ends, only=only, threshold=threshold, beside=beside)
 
 
