@@ -92,6 +92,12 @@ def test_short_spans_lie_in_some_window(
             assert any(w.units[0] <= start and end <= w.units[1] for w in windows)
 
 
+def test_pieces_of_no_unit_at_a_cut_separate_no_neighbours() -> None:
+    pieces = pieces_of([[1, 1, 1, 1, 0, 0, 1, 1]])
+    windows = make_windows(pieces, document=0, unit="sentence", capacity=3, overlap=1)
+    assert [w.units for w in windows] == [(0, 3), (2, 4), (4, 6)]
+
+
 @given(pieces=DOCUMENTS, capacity=CAPACITY, overlap=OVERLAP)
 def test_sentences_are_packed_as_long_as_they_fit(pieces: Pieces, capacity: int, overlap: int) -> None:
     single = make_windows(pieces, document=0, unit="sentence", capacity=capacity, overlap=overlap)

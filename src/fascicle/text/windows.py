@@ -97,9 +97,10 @@ def make_windows(
     if context != NO_CONTEXT and (unit == "packed" or (context.characters and context.sentences)):
         raise ValueError(f"{context} needs unit = 'sentence', here {unit!r}, and one of its two numbers to be 0")
     segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
+    reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
     for segment in segments:
-        result.extend(_cut(pieces, segment, document=document, capacity=capacity, overlap=overlap))
+        result.extend(_cut(pieces, segment, reach, document=document, capacity=capacity, overlap=overlap))
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
@@ -187,17 +188,19 @@ def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[in
         yield start, end
 
 
-def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: int, overlap: int) -> list[Window]:
-    """Divides one segment into windows, only between units."""
+def _cut(
+    pieces: Pieces, segment: tuple[int, int], reach: Ints, *, document: int, capacity: int, overlap: int
+) -> list[Window]:
+    """Divides one segment into windows, only between units; ``reach`` has the piece after the last one of each unit."""
     low, high = (int(i) for i in np.searchsorted(pieces.first, segment))
     if high == low:
         return []
     if segment[1] - segment[0] <= capacity:
         everything = (low, high)
         return [Window(document=document, pieces=segment, units=everything, keep=everything, segment=everything)]
-    # Pieces before the first unit are dropped, those after a unit go with it: borders[i] is where unit low + i starts.
+    # Pieces before the first unit are dropped. Those of no unit after a unit go with it as far as there is room.
     borders = np.append(pieces.first[low:high], segment[1])
-    ranges = list(_unit_windows(borders, capacity=capacity, overlap=overlap))
+    ranges = list(_unit_windows(borders[:-1], reach[low:high], capacity=capacity, overlap=overlap))
     cuts = [0, *((b_next + e) // 2 for (_, e), (b_next, _) in pairwise(ranges)), high - low]
     return [
         Window(
@@ -211,18 +214,23 @@ def _cut(pieces: Pieces, segment: tuple[int, int], *, document: int, capacity: i
     ]
 
 
-def _unit_windows(borders: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yields ranges of units that fit, each ending after the previous and overlapping it by ``overlap`` at most."""
-    count = len(borders) - 1
+def _unit_windows(starts: Ints, ends: Ints, *, capacity: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yields ranges of units that fit, each ending after the previous and overlapping it by ``overlap`` at most.
+
+    Args:
+        starts: first piece of each unit, ``[n]``.
+        ends: piece after the last one of each unit, never falling, ``[n]``.
+        capacity: most pieces from the first one of a range to the last one.
+        overlap: most pieces that two neighbouring ranges share.
+    """
     start = 0
     while True:
-        end = max(start + 1, int(np.searchsorted(borders, borders[start] + capacity, side="right")) - 1)
-        end = min(end, count)
+        end = max(start + 1, int(np.searchsorted(ends, starts[start] + capacity, side="right")))
         yield start, end
-        if end == count:
+        if end == len(starts):
             return
-        back = np.searchsorted(borders, borders[end] - overlap, side="left")
-        fits = np.searchsorted(borders, borders[end + 1] - capacity, side="left")  # always beyond start
+        back = np.searchsorted(starts, starts[end] - overlap, side="left")
+        fits = np.searchsorted(starts, ends[end] - capacity, side="left")  # always beyond start
         start = min(int(max(back, fits)), end)
 
 

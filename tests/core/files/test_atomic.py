@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.room import room
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.atomic import atomic_folder, atomic_text_writer, atomic_writer, write_errors
@@ -108,32 +109,21 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 def test_a_full_disk_as_a_workbook_tells_it(tmp_path: Path) -> None:
     pytest.importorskip("openpyxl")
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     mentions = tuple(Mention(((at, at + 1),), "A") for at in range(5_000))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, limits[1]))
-    try:
-        with pytest.raises(OutputError, match=r"a\.xlsx cannot be written: File too large"):
-            write(tmp_path / "a.xlsx", [Document(id="1", text="x" * 5_001, mentions=mentions)])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with room(1 << 12), pytest.raises(OutputError, match=r"a\.xlsx cannot be written: File too large"):
+        write(tmp_path / "a.xlsx", [Document(id="1", text="x" * 5_001, mentions=mentions)])
     assert not list(tmp_path.iterdir())
 
 
 def test_a_full_disk_as_a_library_in_rust_tells_it(tmp_path: Path) -> None:
-    numpy_files, resource = (pytest.importorskip(name) for name in ("safetensors.numpy", "resource"))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    numpy_files = pytest.importorskip("safetensors.numpy")
 
     def write() -> None:
         with atomic_folder(tmp_path / "a", kind="run") as folder:
             numpy_files.save_file({"x": np.zeros(1 << 17)}, folder / "x.safetensors")
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
-    try:
-        with pytest.raises(OutputError, match=r"a cannot be written: File too large"):
-            write()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with room(1 << 16), pytest.raises(OutputError, match=r"a cannot be written: File too large"):
+        write()
     assert not list(tmp_path.iterdir())
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.room import room
 
 from fascicle.core.files.part import Journal, PartFile, part_paths
 from fascicle.errors import OutputError
-
-
-@contextmanager
-def room(size: int) -> Iterator[None]:
-    """Lets no file grow beyond some bytes, as a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_journal_that_finds_no_room_is_named_and_leaves_nothing(tmp_path: Path) -> None:
