@@ -25,10 +25,10 @@ def paper(number: int) -> dict[str, Any]:
     return {"id": f"paper {number:03}", "text": f"Aspirin in trial {number}x.", "mentions": [mention]}
 
 
-@pytest.fixture(scope="module")
-def shelf(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    """A service with many documents to curate."""
-    settings = ServeSettings(curation=str(tmp_path_factory.mktemp("shelf") / "decisions.sqlite"))
+@pytest.fixture
+def shelf(small: Path, tmp_path: Path) -> Iterator[Standing]:
+    """A service with many documents to curate, for one test: tests finish documents, and run in any order."""
+    settings = ServeSettings(curation=str(tmp_path / "decisions.sqlite"))
     with standing({"small": PipelineOpener(given=str(small), link=None)}, settings) as service:
         pasted = {"id": "text-abc-1", "text": "A pasted text about aspirin.\nIts second line.", "mentions": []}
         given = [pasted, *map(paper, range(COUNT))]
