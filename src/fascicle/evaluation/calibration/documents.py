@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final
 
@@ -98,6 +98,13 @@ class _Texts:
     def mentions(self) -> int:
         return sum(map(len, self.gold))
 
+    def halves(self) -> tuple[_Texts, _Texts]:
+        middle = len(self.gold) // 2
+        first, second = slice(middle), slice(middle, None)
+        return replace(self, gold=self.gold[first], answers=self.answers[first]), replace(
+            self, gold=self.gold[second], answers=self.answers[second]
+        )
+
     def said(self, rule: TypeDecision | None) -> list[tuple[Mention, ...]]:
         if rule is None:
             return [patch.add for _, patch in self.answers]
@@ -130,8 +137,9 @@ def fit_documents(
 
     The mean of strict F1 over the files with at least 100 gold mentions of a type decides; of equally good values the
     lowest are taken, and of ``known`` the highest. ``alone`` and ``ends_alone`` are fitted on files of single
-    sentences, the others on the other files, where there are some. A type without any file gets neutral edges alone. A
-    curve is fitted on all files, each of which counts the same.
+    sentences, the others on the other files, where there are some. A type keeps neutral values if those that each half
+    of the texts chooses do not help on the other half. A type without any file gets neutral edges alone. A curve is
+    fitted on all files, each of which counts the same.
 
     Args:
         answered: development texts.
@@ -197,6 +205,23 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
     """Fits the decision for one type; returns ``None`` without rows."""
     if not rows:
         return None
+    found = _searched(rows) if _helps(rows) else TypeDecision()
+    curve = fit_logistic([one.judged(found) for one in rows])
+    return msgspec.structs.replace(found, curve=curve) if curve else found
+
+
+def _helps(rows: Sequence[_Texts]) -> bool:
+    """Returns whether the values that each half of the texts chooses raise the mean of F1 on the other half."""
+    first, second = zip(*(one.halves() for one in rows), strict=True)
+    gains = [
+        one.f1(rule) - one.f1(TypeDecision())
+        for rule, others in ((_searched(first), second), (_searched(second), first))
+        for one in others
+    ]
+    return float(np.mean(gains)) > 0
+
+
+def _searched(rows: Sequence[_Texts]) -> TypeDecision:
     longer, single = ([one for one in rows if one.sentences is alone] for alone in (False, True))
     found = TypeDecision()
     for _ in range(2 if longer else 0):  # what is decided of known names changes what is best for the others
@@ -207,9 +232,7 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
     found = found if longer else _best(_with_known(found), single)
     kinds: tuple[Ends, ...] = ("corpus", "bare")
     found = _best([msgspec.structs.replace(found, ends=ends) for ends in kinds], longer)
-    found = _best([msgspec.structs.replace(found, ends_alone=ends) for ends in kinds], single)
-    curve = fit_logistic([one.judged(found) for one in rows])
-    return msgspec.structs.replace(found, curve=curve) if curve else found
+    return _best([msgspec.structs.replace(found, ends_alone=ends) for ends in kinds], single)
 
 
 def _with_known(rule: TypeDecision) -> list[TypeDecision]:
