@@ -119,10 +119,13 @@ class _Texts:
             for mention in mentions
         ]
 
-    def f1(self, rule: TypeDecision | None) -> float:
+    def counts(self, rule: TypeDecision | None) -> Counts:
         right = [true for _, true in self.judged(rule)]
         tp = sum(right)
-        return figures(Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)).f1 or 0.0
+        return Counts(tp=tp, fp=len(right) - tp, fn=self.mentions - tp)
+
+    def f1(self, rule: TypeDecision | None) -> float:
+        return _f1([self.counts(rule)])
 
 
 def fit_documents(
@@ -211,14 +214,21 @@ def _fitted(rows: Sequence[_Texts]) -> TypeDecision | None:
 
 
 def _helps(rows: Sequence[_Texts]) -> bool:
-    """Returns whether the values that each half of the texts chooses raise the mean of F1 on the other half."""
+    """Returns whether the values that each half of the texts chooses raise F1 over all mentions of the other halves.
+
+    The halves of small files are too small for a mean over files.
+    """
     first, second = zip(*(one.halves() for one in rows), strict=True)
-    gains = [
-        one.f1(rule) - one.f1(TypeDecision())
-        for rule, others in ((_searched(first), second), (_searched(second), first))
-        for one in others
-    ]
-    return float(np.mean(gains)) > 0
+    rules = ((_searched(first), second), (_searched(second), first))
+    chosen = [one.counts(rule) for rule, others in rules for one in others]
+    neutral = [one.counts(TypeDecision()) for one in (*first, *second)]
+    return _f1(chosen) > _f1(neutral)
+
+
+def _f1(counts: Sequence[Counts]) -> float:
+    """F1 over several counts together."""
+    summed = Counts(**{name: sum(getattr(one, name) for one in counts) for name in ("tp", "fp", "fn")})
+    return figures(summed).f1 or 0.0
 
 
 def _searched(rows: Sequence[_Texts]) -> TypeDecision:

@@ -15,6 +15,7 @@ from fascicle.core.mention import Span
 
 _CHEMICAL: Final = "Chemical"
 _SPECIES: Final = "Species"
+_CELL_LINE: Final = "CellLine"
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _OPENED: Final = {close: begin for begin, close in _PAIRS.items()}
 _GLUED: Final = 20  # characters in which the other bracket of a name is sought
@@ -33,6 +34,7 @@ _ISOTOPE: Final = re.compile(r"(?:\(\d{1,3}\)|\[\d{1,3}\])\Z")
 _LABELLED: Final = re.compile(r"[A-Z][a-z]?[-\]]")
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+")
 _DANGLING: Final = re.compile(r"(?:\s+(?:of|in|and|or|the|with|to|by|from|for))+\Z")
+_NUMBER_OF_LINE: Final = re.compile(r"(?<![\w.-])\d{3,4}(?![.,]?\d)")  # as in 293 cells
 _WORD: Final = re.compile(r"the|of|in|and|or|with|to|by|from|for|a|an|on|at|is|was|were")
 _INITIAL_OF: Final = re.compile(r"\.\s?[a-z]")
 _TYPE: Final = re.compile(r"\b[Tt]ype\s\Z")
@@ -72,13 +74,15 @@ def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
 
     Returns:
         ``None`` if no letter is left, or a single character that is no symbol of a chemical element, or the number of
-        a name such as ``ELITE-II``.
+        a name such as ``ELITE-II``. A cell line may be a number, as in ``293 cells``.
     """
     found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
     found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
     found = _begun(text, _without_lists(text, found), kind)
     found = _with_epithet(text, found)
     said = text[slice(*found)]
+    if kind == _CELL_LINE and (number := _NUMBER_OF_LINE.match(text, found[0])) and number.end() == found[1]:
+        return found
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == _CHEMICAL and said in _SYMBOLS)):
         return None
     if _WORD.fullmatch(said) or (len(said) == 1 and _INITIAL_OF.match(text, found[1])):
