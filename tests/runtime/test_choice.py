@@ -101,6 +101,20 @@ def test_an_unknown_type_is_refused(folder: Path) -> None:
             load(folder, threshold=wrong)  # type: ignore[arg-type]
 
 
+def test_a_threshold_for_a_type_apart_that_nobody_asked_for_is_refused(folder: Path, tmp_path: Path) -> None:
+    """It would do nothing; a list of names that gives the type out makes it mean something."""
+    apart, *others = load(folder).types
+    keep_apart(folder, apart)
+    for only in ([], others[:1]):
+        with pytest.raises(UsageError, match=f"{apart}.*only"):
+            load(folder, only=only, threshold={others[0]: 0.5, apart: 0.5})
+    assert load(folder, only=[apart], threshold={apart: 0.5}).types == (apart,)
+    assert apart in load_all_types(folder).types
+    names = tmp_path / "names.tsv"
+    names.write_text(f"{apart}\tnobody\n", encoding="utf-8")
+    assert apart in load(folder, also=names, threshold={apart: 0.5}).types
+
+
 def test_thresholds_of_types_count_each_for_its_own(folder: Path) -> None:
     every = load(folder)(TEXT).mentions
     scores = {kind: [one.score for one in every if one.type == kind] for kind in found(load(folder))}
