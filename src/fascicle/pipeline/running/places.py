@@ -173,7 +173,11 @@ def open_place(path: str) -> _Place:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
-    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
+    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held.
+
+    A run that failed before it wrote anything leaves nothing behind.
+    """
+    is_new = not path.exists()
     with write_errors(path):
         path.mkdir(exist_ok=True)
         stream = (path / _LOCK).open("ab")
@@ -185,7 +189,14 @@ def _locked(path: Path) -> Iterator[str]:
             stream.truncate(0)
             stream.write(mark.encode())
             stream.flush()
-        yield mark
+        try:
+            yield mark
+        finally:
+            with contextlib.suppress(OSError):
+                if is_alone and os.listdir(path) == [_LOCK]:
+                    (path / _LOCK).unlink()
+                    if is_new:
+                        path.rmdir()
 
 
 def is_run_file(name: str) -> bool:
