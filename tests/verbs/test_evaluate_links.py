@@ -130,7 +130,8 @@ def test_a_linker_links_the_mentions_of_gold(home: Path, cli: Cli) -> None:
 def test_a_link_counts_by_any_of_its_identifiers(home: Path) -> None:
     """In the mention, in the concepts of the document, and of a linker; one that no identifier fits is wrong."""
     text = "breast cancer and mammary carcinoma"
-    first, second = document(text, ("breast cancer", "Disease", "DOID:1"), ("mammary carcinoma", "Disease", "")).mentions
+    named = document(text, ("breast cancer", "Disease", "DOID:1"), ("mammary carcinoma", "Disease", ""))
+    first, second = named.mentions
     bare = msgspec.structs.replace(second, links=())
     links = (Link(id="D1", ontology="MESH", curie="MESH:D1", same=("OMIM:1", "DOID:1")),)
     gold = [Document(id="a", text=text, mentions=(first,))]

@@ -286,6 +286,8 @@ def test_a_run_without_a_document_leaves_nothing(tmp_path: Path, content: str | 
             run_of([path], folder).do()
     assert not (tmp_path / "new").exists()
     assert list(there.iterdir()) == []
+    with pytest.raises(OutputError, match="is a file"):
+        run_of([path], Path(__file__) / "new").do()
 
 
 def test_workers_that_cannot_start_end_the_run(written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,18 +54,15 @@ def content(pack: Pack) -> dict[str, object]:
     return found
 
 
-def matched(sources: Sources) -> Sources:
-    """The same records, some of whose references say that two concepts are the same."""
+def match(record: ConceptRecord) -> ConceptRecord:
+    """The same record, some of whose references say that two concepts are the same."""
     said = {"a:b": "skos:exactMatch"}
-    return {
-        name: [
-            msgspec.structs.replace(
-                one, references=tuple(CrossReference(r.curie, said.get(r.predicate, r.predicate)) for r in one.references)
-            )
-            for one in records
-        ]
-        for name, records in sources.items()
-    }
+    references = (CrossReference(one.curie, said.get(one.predicate, one.predicate)) for one in record.references)
+    return msgspec.structs.replace(record, references=tuple(references))
+
+
+def matched(sources: Sources) -> Sources:
+    return {name: [*map(match, records)] for name, records in sources.items()}
 
 
 def told(pack: Pack) -> tuple[object, ...]:
