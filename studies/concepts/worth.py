@@ -11,7 +11,7 @@ from fascicle.core.arrays import Floats
 from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.evaluation.uncertainty.intervals import draw_weights, make_interval
-from fascicle.verbs.tasks.link_cases import mention_concepts
+from fascicle.verbs.tasks.link_cases import counted_identifier, mention_concepts
 
 RESAMPLES: Final = 1000
 SURE: Final = 0.9
@@ -58,7 +58,7 @@ def links(mentions: Iterable[Sequence[Mention]], gold: Sequence[frozenset[str]],
 
 def as_gold(link: Link, gold: Collection[str]) -> str:
     """The identifier of a link that the gold has, else its own."""
-    return next((one for one in (link.curie, *link.same) if one in gold), link.curie or link.id)
+    return counted_identifier((link.curie or link.id, *link.same), gold)
 
 
 def figures(gold: Sequence[frozenset[str]], said: Sequence[Said]) -> dict[str, Any]:

@@ -380,3 +380,19 @@ def test_what_the_annotator_rejected(tmp_path: Path) -> None:
         list(read(path))
     assert len(list(read(path, options=JsonlOptions(where=(("answer", "accept"),))))) == 1
     assert len(list(read(path, options=JsonlOptions(where=(("answer", "reject"),))))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("jsonl", '{"fascicle":2,"id":"a","text":"cat","id":"b"}'),
+        ("records", '{"id":"a","text":"cat","entities":[],"id":"b"}'),
+        ("bioc-json", '{"id":"a","passages":[{"offset":0,"text":"dog","text":"cat"}],"id":"b"}'),
+        ("label-studio", '{"id":"a","data":{"text":"dog","text":"cat"},"annotations":[{"result":[]}],"id":"b"}'),
+    ],
+)
+def test_the_last_value_of_a_key_counts(tmp_path: Path, name: str, line: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    (document,) = read(path, format=name)
+    assert (document.id, document.text) == ("b", "cat")

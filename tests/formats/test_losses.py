@@ -221,6 +221,12 @@ def check_relations(before: Document, after: Document, losses: Any) -> None:
     assert all(key in keys for one in after.relations for _, key in one.arguments)
 
 
+def check_told(losses: Any, holds: HeldFields) -> None:
+    """A field that is counted as lost is not one that the format says it holds in whole; relations go with mentions."""
+    gone = losses.keys() & (holds.fields - holds.partly)
+    assert gone <= ({"relations"} if not without(losses, *DROPPED) else set()), gone
+
+
 @pytest.mark.parametrize("name", sorted(READERS))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(document=documents())
@@ -239,6 +245,7 @@ def test_what_is_not_read_back_is_in_the_report(name: str, document: Document) -
         (same,) = READERS[name](path, document)
     losses = report.losses
     assert losses.keys() <= LOSSES.keys()
+    check_told(losses, FORMATS[name].writer.holds)
     assert "ids" in losses or same.id == document.id
     assert not [event for event in same.events if event.kind == "loss"]
     check_text(document, same, losses)
@@ -315,6 +322,45 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
     assert set(report.losses) == expected | partly
     assert all(count == report.documents for count in report.losses.values())
     assert all(report.examples[code].startswith("d") for code in report.losses)
+
+
+@pytest.mark.parametrize("sign", ["\x01", "\x1b", "\x85", "\ufffe"])
+@pytest.mark.parametrize("name", sorted(ANNOTATED))
+def test_no_field_with_control_characters_is_held_in_whole_and_lost(tmp_path: Path, name: str, sign: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
+    odd = ((f"key{sign}", "x"), ("y", f"value{sign}"))
+    (mention,) = FULL.mentions
+    mention = msgspec.structs.replace(
+        mention,
+        source=FORMATS[name].writer.holds.source,
+        links=(Link(id=f"D{sign}1", ontology="MESH", name=f"a{sign}"),),
+        attributes=odd,
+    )
+    document = FULL.having(
+        sections=(Section(0, 6, "title"), Section(7, 10, f"methods{sign}", odd)),
+        mentions=(mention,),
+        relations=tuple(
+            Relation(type=kind, arguments=((role, mention.key),), attributes=odd)
+            for kind, role in (("x", "y"), (f"x{sign}", "y"), ("x", f"y{sign}"))
+        ),
+        meta=dict(odd),
+    )
+    report = write_documents([document], WriteRequest(path=str(tmp_path / "out"), format=name))
+    check_told(report.losses, FORMATS[name].writer.holds)
+    if name in READERS and name not in ("tsv", "csv", "predictions", "conll"):
+        (same,) = READERS[name](tmp_path / "out", document)
+        check_relations(document, same, report.losses)
+        assert "attributes" in report.losses or same.mentions[0].attributes == odd
+        assert without(report.losses, "sections", "section-attributes") <= (same.sections == document.sections)
+        assert "meta" in report.losses or same.meta == document.meta
+
+
+def test_a_page_counts_each_character_that_it_cannot_hold_of_a_mention(tmp_path: Path) -> None:
+    link = Link(id="D\x011", ontology="MESH", name="a\x1b")
+    odd = Mention(((0, 6),), "X\x02", source="m\x03", links=(link,), attributes=(("k\x04", "v\x05"),))
+    report = write(tmp_path / "a.html", [Document(id="1\x06", text="asthma\x07", mentions=(odd,))], format="html")
+    assert report.losses["control-characters"] == 8
 
 
 def test_only_the_format_that_holds_everything_loses_nothing() -> None:

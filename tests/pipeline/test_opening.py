@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fascicle.errors import UsageError
+from fascicle.errors import RecipeError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.settings.pipeline import Shards
 
@@ -67,3 +67,9 @@ def test_a_service_takes_own_names(own: Path) -> None:
 
     opened = pipeline_openers(["biomed-fast", f"mine={own}"], link=None, also=[str(own)])
     assert {name: said(one)[0] for name, one in opened.items()} == dict.fromkeys(opened, ("Drug", "Aspirin"))
+
+
+def test_a_pipeline_that_is_not_there_is_not_taken_for_a_model(tmp_path: Path) -> None:
+    opener = PipelineOpener(given=str(tmp_path / "nowhere.toml"))
+    with pytest.raises(RecipeError, match="there is no pipeline at"):
+        opener()

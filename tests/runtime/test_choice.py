@@ -101,6 +101,30 @@ def test_an_unknown_type_is_refused(folder: Path) -> None:
             load(folder, threshold=wrong)  # type: ignore[arg-type]
 
 
+def test_a_threshold_for_a_type_apart_that_nobody_asked_for_is_refused(folder: Path, tmp_path: Path) -> None:
+    """It would do nothing; a list of names that gives the type out makes it mean something."""
+    apart, *others = load(folder).types
+    keep_apart(folder, apart)
+    for only in ([], others[:1]):
+        with pytest.raises(UsageError, match=f"{apart}.*only"):
+            load(folder, only=only, threshold={others[0]: 0.5, apart: 0.5})
+    assert load(folder, only=[apart], threshold={apart: 0.5}).types == (apart,)
+    assert apart in load_all_types(folder).types
+    names = tmp_path / "names.tsv"
+    names.write_text(f"{apart}\tnobody\n", encoding="utf-8")
+    assert apart in load(folder, also=names, threshold={apart: 0.5}).types
+
+
+def test_a_model_with_a_type_apart_shows_what_it_is(folder: Path) -> None:
+    keep_apart(folder, load(folder).types[0])
+    whole = load_all_types(folder)
+    for opened in (load(folder), load(folder, only=whole.types[:1]), load(folder, variants=True)):
+        assert opened.manifest == whole.manifest  # type: ignore[attr-defined]
+    names = folder.parent / "names.tsv"
+    names.write_text("Disease\tpain\n", encoding="utf-8")
+    assert not hasattr(load(names, only=["Disease"]), "manifest")
+
+
 def test_thresholds_of_types_count_each_for_its_own(folder: Path) -> None:
     every = load(folder)(TEXT).mentions
     scores = {kind: [one.score for one in every if one.type == kind] for kind in found(load(folder))}

@@ -18,10 +18,11 @@ from safetensors.torch import load_file, save_file
 
 from fascicle.errors import OutputError, RecipeError
 from fascicle.loading import load
+from fascicle.settings.base import Settings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine import run as engine
 from fascicle.training.engine.events import Validated
-from fascicle.training.engine.folder import check_inputs_outside, remove_if_empty
+from fascicle.training.engine.folder import check_inputs_outside, check_run_folder, remove_if_empty
 from fascicle.training.recogniser import run as recogniser
 from fascicle.training.run import run_recipe
 
@@ -45,6 +46,13 @@ def begin(folder: Path, *, resume: bool = False, sign: bool = False) -> None:
         if sign:
             (folder / "metrics.jsonl").write_text("")
         raise FailedError
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_file_is_no_run_folder(tmp_path: Path, *, resume: bool) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="is a file"):
+        check_run_folder(tmp_path / "file", Settings(), resume=resume)
 
 
 def test_a_run_that_gave_nothing_leaves_no_folder(tmp_path: Path) -> None:

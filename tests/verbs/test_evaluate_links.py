@@ -127,6 +127,24 @@ def test_a_linker_links_the_mentions_of_gold(home: Path, cli: Cli) -> None:
     assert "83.33" in text
 
 
+def test_a_link_counts_by_any_of_its_identifiers(home: Path) -> None:
+    """In the mention, in the concepts of the document, and of a linker; one that no identifier fits is wrong."""
+    text = "breast cancer and mammary carcinoma"
+    named = document(text, ("breast cancer", "Disease", "DOID:1"), ("mammary carcinoma", "Disease", ""))
+    first, second = named.mentions
+    bare = msgspec.structs.replace(second, links=())
+    links = (Link(id="D1", ontology="MESH", curie="MESH:D1", same=("OMIM:1", "DOID:1")),)
+    gold = [Document(id="a", text=text, mentions=(first,))]
+    said = [Document(id="a", text=text, mentions=tuple(msgspec.structs.replace(m, links=links) for m in (first, bare)))]
+    report = evaluate_links(gold, [said], linker=home / "fitted", pack=home / "pack").report()
+    assert [value(report, "recall", at) for at in (0, 1)] == [(1, 1), (1, 1)]
+    assert value(report, "recall@1", 1) == (1, 1)
+    assert [value(report, "concept_f1", at) for at in (0, 1)] == [(2, 2), (2, 2)]
+    assert value(report, "precision") == (1, 2)  # gold has no second mention
+    other = [msgspec.structs.replace(gold[0], mentions=(msgspec.structs.replace(first, links=(Link(id="DOID:2"),)),))]
+    assert value(evaluate_links(other, [said]).report(), "recall") == (0, 1)
+
+
 def test_a_linker_finds_its_packs(home: Path, cli: Cli, refused: Refused) -> None:
     files = ("evaluate", home / "gold.jsonl", "--links", "--json", "--linker")
     alone = json.loads(cli(*files, home / "fitted").out)

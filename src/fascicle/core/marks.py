@@ -276,6 +276,11 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     return tag("details", tag("summary", plural(len(mentions), "mention")), place)
 
 
+def mention_facts(mention: Mention) -> str:
+    """Returns the text of the cells of a mention behind its type."""
+    return " ".join(made(mention) for _, made in _COLUMNS[1:])
+
+
 def _isolated(cell: str) -> Html:
     return tag("bdi", escape_exactly(cell)) if cell else Html("")
 

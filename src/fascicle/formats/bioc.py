@@ -295,9 +295,9 @@ SOURCE: Final = "Fascicle"  # of collections
 _WHOLE: Final = "ids text-between-words mentions relations discontinuous nested"
 
 
-def bioc_fields(name: str) -> HeldFields:
-    """Returns the fields that BioC can hold; ``name`` is the name of the format for messages."""
-    partly = "sections section-attributes links link-ontologies link-curies attributes meta"
+def bioc_fields(name: str, partly: str = "") -> HeldFields:
+    """Returns the fields that BioC can hold, with the format's name for messages, and further ones held in part."""
+    partly += " sections section-attributes links link-ontologies link-curies attributes meta"
     return held_fields(name, _WHOLE, partly=partly)
 
 

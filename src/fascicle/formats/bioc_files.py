@@ -177,7 +177,7 @@ def _code(found: re.Match[str]) -> str:
 
 _INTO_XML: Final = partial(open_frame, head=_HEAD, tail=b"</collection>\n")
 READER: Final = Reader(read=read)
-WRITER: Final = Writer(holds=bioc_fields("BioC XML"), encoder=lambda _: _encode, into=_INTO_XML)
+WRITER: Final = Writer(holds=bioc_fields("BioC XML", "relations"), encoder=lambda _: _encode, into=_INTO_XML)
 
 
 _DOCUMENTS: Final = ("documents", "PubTator3")

@@ -19,7 +19,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import AUTO, bom_encoding
 from fascicle.core.files.source import STDIN, Source, read_whole_text
-from fascicle.core.marks import FORBIDDEN, escape_exactly, read_style_sheet, tag, view_html
+from fascicle.core.marks import FORBIDDEN, escape_exactly, mention_facts, read_style_sheet, tag, view_html
 from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import EXTRACTED, collapse, join_sections
 from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer, open_frame
@@ -270,7 +270,8 @@ def _encode(document: Document, report: WriteReport) -> bytes:
     """Encodes one document as an article of the page."""
     names = " ".join([document.id, *(mention.type for mention in document.mentions)])
     names.encode()  # a lone surrogate in a name is an error, as in every other format
-    if unheld := len(FORBIDDEN.findall(document.text + names)):
+    facts = "".join(map(mention_facts, document.mentions))
+    if unheld := len(FORBIDDEN.findall(document.text + names + facts)):
         report.lose("control-characters", document, count=unheld)
     name = tag("h2", tag("bdi", escape_exactly(document.id)))
     return f"{tag('article', name, view_html(document.text, document.mentions, document.origins))}\n".encode()

@@ -42,13 +42,19 @@ def filter_answers(
         beside: see `FilteredPredictor`.
 
     Raises:
-        UsageError: see `with_end_rule` and `FilteredPredictor`.
+        UsageError: a threshold for a type that is not given out; see also `with_end_rule` and `FilteredPredictor`.
     """
     predictor = with_end_rule(predictor, ends)
     hidden = () if ends == "corpus" and not only else [kind for kind in predictor.apart if kind not in only]
     if hidden and isinstance(predictor, ModelPredictor):
         predictor = predictor.hiding(hidden)
     predictor = reduce(OwnNamesPredictor, reversed(also), predictor)
+    least = threshold if isinstance(threshold, Mapping) else {}
+    if silent := next((kind for kind in hidden if kind in least and kind in predictor.apart), None):
+        raise UsageError(
+            f"{predictor.name} gives the type {silent!r} out only if it is asked for, so that its threshold does "
+            "nothing; name all types that you want with only, or leave this threshold out"
+        )
     if hidden and not only:
         only = tuple(kind for kind in predictor.types if kind not in predictor.apart)
     return (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -72,6 +72,11 @@ class WrappedPredictor(Annotator):
     def tag_space(self) -> TagSpace:
         """Tag space of the predictor."""
         return self._predictor.tag_space
+
+    @property
+    def manifest(self) -> Any:
+        """Manifest of the model or ensemble inside; a predictor without one has no such attribute."""
+        return self._predictor.manifest  # type: ignore[attr-defined]
 
 
 class PluggedPredictor(Annotator):

@@ -129,9 +129,9 @@ def read_pipeline(path: str | os.PathLike[str]) -> PipelineSettings:
 
 
 def is_pipeline(path: str | os.PathLike[str]) -> bool:
-    """True for a folder with a ``pipeline.toml``, and for a TOML file."""
+    """True for a folder with a ``pipeline.toml``, and for the path of a TOML file, also of one that does not exist."""
     place = Path(path).expanduser()
-    return (place / _PIPELINE).is_file() or (place.is_file() and place.suffix == ".toml")
+    return (place / _PIPELINE).is_file() or (place.suffix == ".toml" and not place.is_dir())
 
 
 def refuse_duplicate_steps(names: Iterable[str], *, origin: str) -> None:

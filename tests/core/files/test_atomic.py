@@ -101,6 +101,15 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_is_no_folder_to_write_in(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(OutputError, match="file is a file"), atomic_writer(tmp_path / "file" / "a"):
+        pass
+    with pytest.raises(OutputError, match="file is a file"), atomic_folder(tmp_path / "file" / "a", kind="run"):
+        pass
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 def test_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written: No space left"):
         _write_half(tmp_path / "a", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))

@@ -276,6 +276,20 @@ def test_a_folder_of_something_else_and_another_run_are_refused(written: Write, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("content", ["", "\n", '{"no": "document"}\n', None])
+def test_a_run_without_a_document_leaves_nothing(tmp_path: Path, content: str | None) -> None:
+    path, there = tmp_path / "in.jsonl", tmp_path / "there"
+    path.mkdir() if content is None else path.write_text(content, encoding="utf-8")
+    there.mkdir()
+    for folder in (tmp_path / "new", there):
+        with pytest.raises(InputError):
+            run_of([path], folder).do()
+    assert not (tmp_path / "new").exists()
+    assert list(there.iterdir()) == []
+    with pytest.raises(OutputError, match="is a file"):
+        run_of([path], Path(__file__) / "new").do()
+
+
 def test_workers_that_cannot_start_end_the_run(written: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FASCICLE_TEST_PLANNER", str(os.getpid()))
     began = time.monotonic()

@@ -178,7 +178,7 @@ def check_target(path: str | os.PathLike[str], *, overwrite: bool = False) -> No
         raise OutputError(f"{path} is a link that leads in a circle; give another name", file=str(path))
     for folder in (target.parent, _real(path).parent):
         if not folder.is_dir():
-            raise _no_folder(folder)
+            raise no_folder(folder)
 
 
 def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
@@ -202,7 +202,7 @@ def check_folder(target: Path, *, kind: str, overwrite: bool) -> Owned:
     if place.is_dir() and _is_above_us(place):
         raise OutputError(f"{target} is the working folder, or a folder above it; give another name", file=str(target))
     if not place.parent.is_dir():
-        raise _no_folder(target.parent)
+        raise no_folder(target.parent)
     if not place.is_dir() or not any(place.iterdir()):
         return Owned()
     if not overwrite:
@@ -215,9 +215,11 @@ def _exists(what: str, path: str | os.PathLike[str]) -> OutputError:
     return OutputError(f"{what} exists already; {advice}", file=str(path), code="exists")
 
 
-def _no_folder(folder: Path) -> OutputError:
-    advice = "make it first, or give another place"
-    return OutputError(f"the folder {folder} does not exist; {advice}", file=str(folder), code="not-found")
+def no_folder(folder: Path) -> OutputError:
+    """Returns the error for a place to write in that is not there, or is a file."""
+    what = f"{folder} is a file, and no folder" if folder.exists() else f"the folder {folder} does not exist"
+    advice = "give another place" if folder.exists() else "make it first, or give another place"
+    return OutputError(f"{what}; {advice}", file=str(folder), code="not-found")
 
 
 def _real(path: str | os.PathLike[str]) -> Path:

@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from fascicle.core.files.atomic import sync_folder, write_errors
+from fascicle.core.files.atomic import no_folder, sync_folder, write_errors
 from fascicle.core.files.remote import RemoteFolder, is_url
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
@@ -47,11 +47,7 @@ class LocalPlace:
         if path.exists() and not path.is_dir():
             raise OutputError(f"{path} is a file; give the name of a folder to write", file=str(path))
         if not path.is_dir() and not path.absolute().parent.is_dir():
-            raise OutputError(
-                f"the folder {path.parent} does not exist; make it first, or give another place",
-                file=str(path.parent),
-                code="not-found",
-            )
+            raise no_folder(path.parent)
 
     @contextmanager
     def held(self) -> Iterator[str]:
@@ -173,7 +169,11 @@ def open_place(path: str) -> _Place:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[str]:
-    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held."""
+    """Locks a folder, which is made if it does not exist; nothing else is changed before the lock is held.
+
+    A run that failed before it wrote anything leaves nothing behind.
+    """
+    is_new = not path.exists()
     with write_errors(path):
         path.mkdir(exist_ok=True)
         stream = (path / _LOCK).open("ab")
@@ -185,7 +185,14 @@ def _locked(path: Path) -> Iterator[str]:
             stream.truncate(0)
             stream.write(mark.encode())
             stream.flush()
-        yield mark
+        try:
+            yield mark
+        finally:
+            with contextlib.suppress(OSError):
+                if is_alone and [file.name for file in path.iterdir()] == [_LOCK]:
+                    (path / _LOCK).unlink()
+                    if is_new:
+                        path.rmdir()
 
 
 def is_run_file(name: str) -> bool:

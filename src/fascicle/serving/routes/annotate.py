@@ -71,7 +71,7 @@ def _asked(request: Request, service: Service) -> tuple[Pool, Options]:
         raise ProblemError(
             422,
             f"{facts.name} does not look for the type {unknown[0][:100]!r}{typo_hint(unknown[0], facts.types)}; its "
-            f"types are {', '.join(facts.types)}",
+            f"types are {', '.join(facts.types)}; for a type that its model keeps apart, the pipeline asks with only",
             code="unknown-name",
         )
     return pool, options

@@ -63,12 +63,14 @@ class PackSource(NamedTuple):
         records: begins to read.
         losses: what the reader left out, by reason; called when the records are read.
         adds: whether it only adds names to concepts that other sources have.
+        is_whole: whether its concepts stay even without a name, as those of a pack do.
     """
 
     facts: SourceFacts
     records: Records
     losses: Callable[[], Mapping[str, int]] = dict
     adds: bool = False
+    is_whole: bool = False
 
 
 class NameRules(Protocol):
@@ -183,7 +185,7 @@ class _Building:
             memory=self._memory,
             watch=self._told,
         )
-        for concept in merge(gathered):
+        for concept in merge(gathered, {at for at, one in enumerate(self._sources) if one.is_whole}):
             self._add(concept)
         self._spill()
         concepts = self._concepts.close(self._counts)

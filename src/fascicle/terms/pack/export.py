@@ -34,7 +34,7 @@ _LABEL_OF_OWN: Final = Decision(preferred=True)
 def pack_sources(pack: Pack) -> list[PackSource]:
     """Returns the sources of a pack; a build from them and `KeptRules` gives the same concepts, names and priors."""
     return [
-        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts))
+        PackSource(facts, partial(_records, pack, number), partial(dict, facts.counts), is_whole=True)
         for number, facts in enumerate(pack.manifest.sources)
     ]
 

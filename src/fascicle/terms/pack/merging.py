@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import attrgetter
@@ -132,18 +132,22 @@ def _typed(record: ConceptRecord, kind: str, source: str) -> ConceptRecord:
     return record
 
 
-def merge(found: Gathered) -> Iterator[Merged]:
+def merge(found: Gathered, whole: Collection[int] = ()) -> Iterator[Merged]:
     """Yields the concepts in the order of their CURIEs.
 
     Those without a name are left out and counted, but for those that another one replaced and those that are the same
     as a concept with a name: they are its identifiers in other vocabularies.
+
+    Args:
+        found: all records.
+        whole: numbers of sources of which no concept is left out.
     """
     same = _same_as_named(found.spill)
     for curie, rows in _grouped(found.spill.batches()):
         concept = _merge([_read(row) for row in rows])
         if not concept.type and (concept.names or curie in same):
             found.losses["concept that sources only add to"] += 1
-        elif concept.names or concept.replaced_by or curie in same:
+        elif concept.names or concept.replaced_by or curie in same or not {*concept.sources}.isdisjoint(whole):
             yield concept
         else:
             found.losses["concept without a name"] += 1

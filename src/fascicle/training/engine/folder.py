@@ -271,6 +271,8 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
         if resume:
             raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
         return
+    if not folder.is_dir():
+        raise OutputError(f"{folder} is a file; give the name of a new folder for the run")
     if not resume:
         raise OutputError(f"the run folder {folder} exists already; choose another, or continue it with resume=True")
     resolved = folder / RECIPE

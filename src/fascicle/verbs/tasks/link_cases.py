@@ -12,7 +12,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.core.stream import portions
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
-from fascicle.linking.candidates import Decision
+from fascicle.linking.candidates import Candidate, Decision
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
@@ -116,9 +116,29 @@ def linked(document: Document) -> list[Mention]:
     return [mention for mention in document.layer(GOLD) if mention.links]
 
 
-def mention_concepts(mention: Mention) -> frozenset[str]:
-    """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous mention none."""
-    return frozenset(link.curie or link.id for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
+def mention_concepts(mention: Mention, *gold: Collection[str]) -> frozenset[str]:
+    """Returns the concepts of a mention, as CURIEs, or as written without a prefix; of an ambiguous mention none.
+
+    Args:
+        mention: with its links.
+        *gold: see `counted_identifier`.
+    """
+    links = (link for link in mention.links if not link.nil and link.tier != AMBIGUOUS)
+    return frozenset(counted_identifier((link.curie or link.id, *link.same), *gold) for link in links)
+
+
+def counted_identifier(identifiers: Sequence[str], *gold: Collection[str]) -> str:
+    """Returns the identifier by which a link counts: any that gold has.
+
+    Args:
+        identifiers: of one concept in several vocabularies, its own first; it counts if gold has none of them.
+        *gold: concepts of gold, those of the mention before those of the document.
+    """
+    return next((one for concepts in gold for one in identifiers if one in concepts), identifiers[0])
+
+
+def _document_concepts(document: Document) -> frozenset[str]:
+    return frozenset(concept for mention in linked(document) for concept in mention_concepts(mention))
 
 
 def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[Mention]]) -> Iterator[LinkCase]:
@@ -133,18 +153,19 @@ def cases_of_predictions(reference: Reference, predicted: Mapping[str, Sequence[
     """
     types = {mention.type for document in reference.documents for mention in linked(document)}
     for document in reference.documents:
+        gold = _document_concepts(document)
         said = {(one.type, one.spans): one for one in predicted.get(document.id, ()) if one.type in types}
         for mention in document.layer(GOLD):
             found = said.pop((mention.type, mention.spans), None)
             if mention.links:
                 case = reference.case(document, mention)
-                yield case if found is None else _told(case, found)
+                yield case if found is None else _told(case, found, gold)
         for mention in said.values():
             surface = _surface(mention, document)
             bare = LinkCase(
                 document=document.id, type=mention.type, surface=surface, gold=frozenset(), where="spurious"
             )
-            yield msgspec.structs.replace(_told(bare, mention), start=mention.start, where="spurious")
+            yield msgspec.structs.replace(_told(bare, mention, gold), start=mention.start, where="spurious")
 
 
 def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]:
@@ -158,36 +179,42 @@ def cases_of_linker(reference: Reference, linker: Linking) -> Iterator[LinkCase]
         bare = [_without_links(document) for document in chunk]
         for document, told in zip(chunk, linker.explained(bare, most=_MOST), strict=True):
             by_mention: dict[int, list[Decision]] = {}
+            gold = _document_concepts(document)
             for decision in told:
                 by_mention.setdefault(decision.mention, []).append(decision)
             for number, mention in enumerate(document.layer(GOLD)):
                 if mention.links:
-                    yield _decided(reference.case(document, mention), by_mention.get(number, []))
+                    yield _decided(reference.case(document, mention), by_mention.get(number, []), gold)
 
 
-def _told(case: LinkCase, mention: Mention) -> LinkCase:
-    """Returns the case with the links of a predicted mention."""
+def _told(case: LinkCase, mention: Mention, gold: Collection[str]) -> LinkCase:
+    """Returns the case with the links of a predicted mention, by the identifiers of gold in its document."""
+    answer = mention_concepts(mention, case.gold, gold)
     links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
     scores = [link.score for link in links]
     return msgspec.structs.replace(
         case,
-        parts=tuple((one,) for one in sorted(mention_concepts(mention))),
-        answer=mention_concepts(mention),
+        parts=tuple((one,) for one in sorted(answer)),
+        answer=answer,
         score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
         tier=links[0].tier if links else "",
         where="matched",
     )
 
 
-def _decided(case: LinkCase, decisions: Sequence[Decision]) -> LinkCase:
-    """Returns the case with the decision of a linker."""
+def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str]) -> LinkCase:
+    """Returns the case with the decision of a linker, by the identifiers of gold in its document."""
+
+    def counted(one: Candidate) -> str:
+        return counted_identifier((one.curie, *one.same), case.gold, gold)
+
     answered = [one for one in decisions if one.answer]
     best = [one.candidates[0] for one in answered]
     scores = [one.probability for one in best]
     return msgspec.structs.replace(
         case,
-        parts=tuple(tuple(one.curie for one in each.candidates) for each in decisions),
-        answer=frozenset(one.curie for one in best),
+        parts=tuple(tuple(map(counted, each.candidates)) for each in decisions),
+        answer=frozenset(map(counted, best)),
         score=min(scores) if scores and None not in scores else None,  # type: ignore[type-var]
         tier=best[0].tier if best else "",
         alone=bool(answered) and all(_alone(one) for one in answered),
