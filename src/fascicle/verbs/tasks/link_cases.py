@@ -183,7 +183,7 @@ def _decided(case: LinkCase, decisions: Sequence[Decision]) -> LinkCase:
     """Returns the case with the decision of a linker."""
     answered = [one for one in decisions if one.answer]
     best = [one.candidates[0] for one in answered]
-    scores = [one.probability for one in best]
+    scores = [one.link.score for one in answered]
     return msgspec.structs.replace(
         case,
         parts=tuple(tuple(one.curie for one in each.candidates) for each in decisions),
