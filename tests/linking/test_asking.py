@@ -189,6 +189,7 @@ def test_the_cause_is_that_of_the_text() -> None:
     ],
 )
 def test_what_is_asked_where_a_name_is_not_known(surface: str, kind: str, name: str | None) -> None:
-    found = [one.surface for one in make_query(surface, kind).shorter if one.way == "bare"]
+    query = make_query(surface, kind)
+    found = [one.surface for one in (*query.asked, *query.shorter) if one.way == "bare"]
     assert (name in found) if name else not found
     assert len({one.surface for one in make_query(surface, kind).shorter}) == len(make_query(surface, kind).shorter)

@@ -75,9 +75,7 @@ _MOLECULES: Final[Mapping[str, str]] = MappingProxyType(
         **{"H2O2": "hydrogen peroxide", "N2": "nitrogen", "SO2": "sulfur dioxide", "H2S": "hydrogen sulfide"},
     }
 )
-_FORMULA: Final = re.compile(
-    rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)})\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?"
-)
+_FORMULA: Final = re.compile(rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)})\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
 # Endings of adjectives, and those of the nouns that name the disease.
 _NOUNS: Final = (
     *(("ic", noun) for noun in ("ia", "y", "es", "ism", "icity")),
@@ -286,22 +284,23 @@ def _spellings(surface: str, kind: str) -> Iterator[str]:
     """Yields a name and other spellings of it."""
     yield surface
     yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
+    if kind == "Chemical":
+        if formula := _FORMULA.fullmatch(surface):
+            yield f"{_CATIONS[formula[1]]} {_ANIONS[formula[2]]}".strip()
+        yield _MOLECULES.get(surface, surface)
 
 
 def _instead(surface: str, kind: str) -> Iterator[LookupString]:
-    """Yields names for one that is not known: nouns of adjectives, diseases without their course, and formulae.
+    """Yields names for one that is not known: nouns of adjectives, diseases without their course, and drugs of salts.
 
-    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``, ``potassium`` for
-    ``K+``, and the drug for its salt.
+    Such as ``nephrotoxicity`` for ``nephrotoxic``, and ``heart failure`` for ``chronic heart failure``.
     """
     found: list[str] = []
     if kind == "Disease":
         found = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
         found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
     elif kind == "Chemical":
-        formula = _FORMULA.fullmatch(surface)
-        found = [_MOLECULES.get(surface, ""), f"{_CATIONS[formula[1]]} {_ANIONS[formula[2]]}".strip() if formula else ""]
-        found.append(_SALT.sub("", surface) if _SALT.search(surface) else "")
+        found = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
     yield from (LookupString(one, "bare") for one in found if one)
 
 

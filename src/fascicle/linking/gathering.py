@@ -131,7 +131,7 @@ class CandidateGenerator:
         return self._best(units, found, without or {})
 
     def _induced(self, documents: Sequence[Document], units: list[Unit]) -> list[Unit]:
-        """Asks for ``drug-induced dyskinesia`` where a text with ``levodopa-induced dyskinesia`` says ``dyskinesia``."""
+        """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
         causes = [causes_in(one.text) for one in documents]
         asked = [(at, *one) for at, unit in enumerate(units) for one in induced_names(unit, causes[unit.document])]
         known = self.known([(name, units[at].type) for at, name, _ in asked])
