@@ -210,9 +210,10 @@ def misjudged(asked: Asked, first: Sequence[Document]) -> int:
     for one in system.cases:
         answer = (one.start, one.type, sorted(one.answer), one.score, one.tier)
         cases.setdefault(one.document, []).append(answer)
-    wrong = [one for one in first if sorted(map(repr, cases.get(one.id, []))) != sorted(map(repr, _cases(one)))]
-    for one in wrong[:1]:
-        print("evaluate differs:", one.id, sorted(_cases(one), key=repr), sorted(cases.get(one.id, []), key=repr))
+    told = [(one.id, sorted(_cases(one), key=repr), sorted(cases.get(one.id, []), key=repr)) for one in first]
+    wrong = [each for each in told if each[1] != each[2]]
+    for each in wrong[:1]:
+        print("evaluate --links differs:", *each, sep="\n")
     return len(wrong)
 
 

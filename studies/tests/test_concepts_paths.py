@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from tests.linking.test_shipped import SHIPPED
 
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.formats import write
 from studies.concepts import paths
+from studies.concepts.neutral import by_hash
 
 pytestmark = pytest.mark.loopback
 
@@ -47,7 +48,7 @@ def _moved(document: Document) -> Document:
 
 
 def test_any_difference_of_a_mention_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    mention = paths.Mention(((0, 4),), "X", score=0.5, links=())
+    mention = Mention(((0, 4),), "X", score=0.5, links=())
     one = Document(id="a", text="Some words", mentions=(mention,))
     for other in ({"score": 0.5000001}, {"type": "Y"}, {"spans": ((0, 3),)}, {"source": "b"}):
         changed = msgspec.structs.replace(one, mentions=(msgspec.structs.replace(mention, **other),))
@@ -59,5 +60,5 @@ def test_any_difference_of_a_mention_counts(capsys: pytest.CaptureFixture[str]) 
 def test_texts_are_drawn_by_hash(fascicle_data: Path) -> None:
     found = paths.drawn(20)
     assert len({one.id for one in found}) == 20
-    assert [one.id for one in found] == sorted((one.id for one in found), key=paths.by_hash)
+    assert [one.id for one in found] == sorted((one.id for one in found), key=by_hash)
     assert paths.drawn(5) == found[:5]
