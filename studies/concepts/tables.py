@@ -134,6 +134,21 @@ def shorts() -> str:
     return markdown(head, body) if body else MISSING
 
 
+def paths() -> str:
+    """How many texts have another answer on each way in."""
+    rows = result("concepts-paths").get("rows", {})
+    names = list(dict.fromkeys(name for one in rows.values() for name in one["different"]))
+    body = [
+        [
+            f"`{pair}`",
+            *(f"{one[count]:,}" for count in ("texts", "mentions", "links")),
+            *(str(one["different"].get(name, "")) for name in names),
+        ]
+        for pair, one in rows.items()
+    ]
+    return markdown(["model=linker", "texts", "mentions", "links", *names], body) if body else MISSING
+
+
 def corrections() -> str:
     """Forms of the correction of probabilities of found mentions, on dev."""
     body = []

@@ -206,6 +206,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-labels": concept_tables.labels,
     "concepts-everyday": concept_tables.everyday,
     "concepts-shorts": concept_tables.shorts,
+    "concepts-paths": concept_tables.paths,
     "concepts-corrections": concept_tables.corrections,
     "concepts-cost": concept_tables.cost,
     "linking-dense-costs": lambda: link_tables.dense_costs(RESULTS),

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.linking.asking import LookupString, Query, make_pair_query, make_query, name_readings
+from fascicle.linking.asking import (
+    LookupString,
+    Query,
+    Unit,
+    causes_in,
+    induced_names,
+    make_pair_query,
+    make_query,
+    name_readings,
+)
 from fascicle.terms.abbreviations.pairs import Pairs
 
 
@@ -128,3 +137,59 @@ def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: s
     assert found.asked == (LookupString(adjective),)
     assert LookupString(noun, "bare") in found.shorter
     assert question(adjective, adjective, "Gene").shorter == ()
+
+
+def induced(text: str, words: str, kind: str = "Disease") -> list[tuple[str, str]]:
+    return list(induced_names(Unit(0, 0, 0, kind, words, question(text, words, kind), 0), causes_in(text)))
+
+
+@given(st.lists(st.sampled_from(["fever", "high fever", "the", "a mild", "fevers", "."]), max_size=6))
+def test_what_a_word_induces_stands_right_behind_it(words: list[str]) -> None:
+    text = f"{' '.join(words)} aspirin-induced {' '.join(words)} fever. A high fever"
+    follows = (" ".join(words) + " fever").split()
+    first = " ".join(follows[:1]), " ".join(follows[:2])
+    assert bool(induced(text, "fever")) == (follows[0] in ("fever", "fevers"))
+    assert bool(induced(text, "high fever")) == (first[1] in ("high fever", "high fevers"))
+    assert not induced(text.replace("aspirin-induced", "aspirin and"), "fever")
+
+
+def test_the_cause_is_that_of_the_text() -> None:
+    text = "Cocaine- or (heparin-induced fever), and stress-induced fever."
+    assert induced(text, "fever") == [
+        (f"{one}-induced fever", cause) for cause in ("heparin", "stress") for one in ("drug", "substance")
+    ]
+    assert not induced(text, "fever", "Chemical")
+    assert induced("Drug-induced fever.", "fever") == [("drug-induced fever", ""), ("substance-induced fever", "")]
+    assert {cause for _, cause in induced("LPS-induced fever (LIF) and LIF", "LIF")} == {"LPS"}
+
+
+@pytest.mark.parametrize(
+    ("surface", "kind", "name"),
+    [
+        ("chronic heart failure", "Disease", "heart failure"),
+        ("Severe, recurrent pain", "Disease", None),
+        ("severe recurrent pain", "Disease", "pain"),
+        ("nephrotoxic", "Disease", "nephrotoxicity"),
+        ("Ca2+", "Chemical", "calcium"),
+        ("Ca(2+)", "Chemical", "calcium"),
+        ("Na(+)", "Chemical", "sodium"),
+        ("K", "Chemical", "potassium"),
+        ("KCl", "Chemical", "potassium chloride"),
+        ("MgCl2", "Chemical", "magnesium chloride"),
+        ("Ca(OH)2", "Chemical", "calcium hydroxide"),
+        ("Na2SO4", "Chemical", "sodium sulfate"),
+        ("CO2", "Chemical", "carbon dioxide"),
+        ("fexofenadine hydrochloride", "Chemical", "fexofenadine"),
+        ("candesartan cilexetil", "Chemical", "candesartan"),
+        ("Kd", "Chemical", None),
+        ("na", "Chemical", None),
+        ("K", "Gene", None),
+        ("acute", "Disease", None),
+        ("sodium", "Chemical", None),
+    ],
+)
+def test_what_is_asked_where_a_name_is_not_known(surface: str, kind: str, name: str | None) -> None:
+    query = make_query(surface, kind)
+    found = [one.surface for one in (*query.asked, *query.shorter) if one.way == "bare"]
+    assert (name in found) if name else not found
+    assert len({one.surface for one in make_query(surface, kind).shorter}) == len(make_query(surface, kind).shorter)

@@ -68,10 +68,17 @@ def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
         ("The hepatocytes were grown.", "hepatocytes", "CellType", "CL:0000182"),
         ("The liver was removed.", "liver", "Anatomy", "UBERON:0002107"),
         ("An ERK inhibitor.", "ERK", "GeneFamily", "fplx:ERK"),
+        ("L-dopa-induced dyskinesia was rated. Severe dyskinesias fell", "dyskinesias", "Disease", "MESH:D004409"),
+        ("After cocaine-induced psychosis, the psychosis ended", "psychosis", "Disease", "MESH:D011605"),
+        ("Levodopa-induced dyskinesia was rated", "Levodopa-induced dyskinesia", "Disease", "MESH:D004409"),
+        ("Levodopa-induced dyskinesia (LID) fell. LID", "LID", "Disease", "MESH:D004409"),
+        ("Exercise-induced dyskinesia is rare. The dyskinesia", "dyskinesia", "Disease", "MESH:D020820"),
+        ("Lithium-induced tremor was seen. The tremor", "tremor", "Disease", "MESH:D014202"),
+        ("Levodopa relieves what stress induced: dyskinesia", "dyskinesia", "Disease", "MESH:D020820"),
     ],
 )
 def test_known_answers(found: LinkerWithPacks, text: str, words: str, kind: str, curie: str) -> None:
-    start = text.index(words)
+    start = text.rindex(words)
     document = Document(id="1", text=text, mentions=(Mention(((start, start + len(words)),), kind),))
     (done,) = fascicle.link([document])
     (link,) = done.mentions[0].links

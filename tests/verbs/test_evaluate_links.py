@@ -145,6 +145,14 @@ def test_a_link_counts_by_any_of_its_identifiers(home: Path) -> None:
     assert value(evaluate_links(other, [said]).report(), "recall") == (0, 1)
 
 
+def test_a_linker_and_the_links_that_it_wrote_have_one_score(home: Path, tmp_path: Path) -> None:
+    fascicle.write(tmp_path / "linked.jsonl", fascicle.link(GOLD, linker=home / "fitted"))
+    written, asked = evaluate_links(home / "gold.jsonl", tmp_path / "linked.jsonl", linker=home / "fitted").systems
+    told = [[(one.start, one.answer, one.score, one.tier) for one in each.cases] for each in (written, asked)]
+    assert told[0] == told[1]
+    assert any(score for _, _, score, _ in told[0])
+
+
 def test_a_linker_finds_its_packs(home: Path, cli: Cli, refused: Refused) -> None:
     files = ("evaluate", home / "gold.jsonl", "--links", "--json", "--linker")
     alone = json.loads(cli(*files, home / "fitted").out)

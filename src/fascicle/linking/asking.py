@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
@@ -44,6 +45,37 @@ _SPELLINGS: Final[Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]] = Mappi
         "Species": ((re.compile(r" type(?= \d+$)"), ""),),
     }
 )
+# Words before the name of a disease that seldom make another one of it.
+_COURSE: Final = re.compile(
+    r"(?:(?ai:acute|chronic|episodic|intermittent|mild|moderate|persistent|recurrent|severe|sporadic|unilateral|bilateral)"
+    r"[\s-]+)+(?=\S)"
+)
+# Words behind the name of a drug, and of parts of formulae such as KCl, Ca2+ and CO2.
+_SALT: Final = re.compile(
+    r"\s+(?:(?:di)?hydrochloride|HCl|hydrobromide|(?:bes|mes|tos)[iy]late|maleate|fumarate|tartrate|succinate"
+    r"|cilexetil|medoxomil|proxetil|sodium|potassium|calcium)$"
+)
+_CATIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{"Na": "sodium", "K": "potassium", "Ca": "calcium", "Mg": "magnesium", "Li": "lithium", "Zn": "zinc"},
+        **{"Fe": "iron", "Cu": "copper", "Mn": "manganese", "Pb": "lead", "Hg": "mercury", "Cd": "cadmium"},
+        **{"Al": "aluminum", "Ag": "silver", "Ba": "barium", "Co": "cobalt", "Ni": "nickel"},
+    }
+)
+_ANIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{"Cl": "chloride", "OH": "hydroxide", "Br": "bromide", "I": "iodide", "F": "fluoride", "SO4": "sulfate"},
+        **{"NO3": "nitrate", "HCO3": "bicarbonate", "CO3": "carbonate", "PO4": "phosphate", "": ""},
+    }
+)
+_MOLECULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{"CO2": "carbon dioxide", "O2": "oxygen", "H2O": "water", "HCl": "hydrochloric acid", "H": "hydrogen"},
+        **{"NO": "nitric oxide", "CO": "carbon monoxide", "N2O": "nitrous oxide", "NH3": "ammonia", "C": "carbon"},
+        **{"H2O2": "hydrogen peroxide", "N2": "nitrogen", "SO2": "sulfur dioxide", "H2S": "hydrogen sulfide"},
+    }
+)
+_FORMULA: Final = re.compile(rf"({'|'.join(_CATIONS)})\d?\(?({'|'.join(_ANIONS)})\)?\d?(?:\(?(?:\d?[+-]|[+-]\d)\)?)?")
 # Endings of adjectives, and those of the nouns that name the disease.
 _NOUNS: Final = (
     *(("ic", noun) for noun in ("ia", "y", "es", "ism", "icity")),
@@ -53,6 +85,10 @@ _NOUNS: Final = (
 _IN_BRACKETS: Final = re.compile(
     r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]"
 )  # short form in a name: Von Hippel-Lindau (VHL) disease
+_INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")  # levodopa-induced dyskinesia
+_CAUSES: Final = ("drug", "substance")  # in names of what any drug induces
+_ANY_DRUG: Final = re.compile(r"(?ai:drugs?|medications?|substances?|chemicals?)")
+_WORDS_INDUCED: Final = 3  # of the name of a disease, at most
 _TAXA: Final[Mapping[str, str]] = MappingProxyType(
     {
         "human": "NCBITaxon:9606",
@@ -91,7 +127,7 @@ class Query(NamedTuple):
         asked: strings to look up, the name first.
         short: strings to look up if nothing is found for the long form of a pair: its short forms.
         distinctive: whether all of these are rarely ambiguous.
-        shorter: strings to look up if nothing else is found: nouns for an adjective, names without first words.
+        shorter: strings to look up if nothing else is found: other names (see `_instead`), names without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
     """
 
@@ -138,6 +174,33 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
     return found
 
 
+def causes_in(text: str) -> Mapping[str, Collection[str]]:
+    """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for any drug as ``""``."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for one in _INDUCED.finditer(text) if "induced" in text else ():
+        words = text[one.end() : one.end() + LONGEST].split()[:_WORDS_INDUCED]
+        for count in range(1, len(words) + 1):
+            cause = "" if _ANY_DRUG.fullmatch(one[1]) else one[1]
+            found[key(" ".join(words[:count]).rstrip(".,;:)]"), 2)].add(cause)
+    return found
+
+
+def induced_names(unit: Unit, causes: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
+    """Yields what the name of a disease may mean in a text that says what induces it, such as ``drug-induced fever``.
+
+    Args:
+        unit: of linking.
+        causes: of `causes_in`, for its text.
+
+    Yields:
+        A name, and the word of the text that must be a chemical for it; empty if that is certain.
+    """
+    name, said = unit.question.name, _INDUCED.match(unit.question.name)
+    effect = name[said.end() :] if said else name
+    for cause in sorted(causes.get(key(effect, 2), ())) if causes and unit.type == "Disease" else ():
+        yield from ((f"{general}-induced {effect}", cause) for general in _CAUSES)
+
+
 def mention_name(text: str, spans: Fragments) -> str:
     """Returns the name of a mention: its fragments with a blank between them, but for one cut out of a word.
 
@@ -163,7 +226,10 @@ def make_query(surface: str, kind: str) -> Query:
     """
     asked = _asked(surface, kind)
     parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in name_readings(surface))
-    return Query(surface, asked, shorter=(*_nouns(surface, kind), *_shorter(*asked)), readings=parts)
+    instead = tuple(_instead(surface, kind))
+    names = {one.surface for one in instead}
+    shorter = (one for one in _shorter(*asked) if one.surface not in names)
+    return Query(surface, asked, shorter=(*instead, *shorter), readings=parts)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -218,13 +284,24 @@ def _spellings(surface: str, kind: str) -> Iterator[str]:
     """Yields a name and other spellings of it."""
     yield surface
     yield from (pattern.sub(letters, surface) for pattern, letters in _SPELLINGS.get(kind, ()))
+    if kind == "Chemical":
+        if formula := _FORMULA.fullmatch(surface):
+            yield f"{_CATIONS[formula[1]]} {_ANIONS[formula[2]]}".strip()
+        yield _MOLECULES.get(surface, surface)
 
 
-def _nouns(surface: str, kind: str) -> Iterator[LookupString]:
-    """Yields nouns that an adjective of a disease may be made of, as ``nephrotoxicity`` for ``nephrotoxic``."""
-    for old, new in _NOUNS if kind == "Disease" else ():
-        if surface.endswith(old):
-            yield LookupString(surface.removesuffix(old) + new, "bare")
+def _instead(surface: str, kind: str) -> Iterator[LookupString]:
+    """Yields names for one that is not known: nouns of adjectives, diseases without their course, and drugs of salts.
+
+    Such as ``nephrotoxicity`` for ``nephrotoxic``, and ``heart failure`` for ``chronic heart failure``.
+    """
+    found: list[str] = []
+    if kind == "Disease":
+        found = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
+        found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
+    elif kind == "Chemical":
+        found = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
+    yield from (LookupString(one, "bare") for one in found if one)
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:

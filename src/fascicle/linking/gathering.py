@@ -11,7 +11,15 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention
-from fascicle.linking.asking import WAYS, LookupString, Unit, make_units
+from fascicle.linking.asking import (
+    WAYS,
+    LookupString,
+    Unit,
+    causes_in,
+    induced_names,
+    make_query,
+    make_units,
+)
 from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, limit_candidates
 from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
@@ -24,6 +32,7 @@ from fascicle.terms.terms import NAME_KINDS
 HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
 
 
+_CHEMICAL: Final = "Chemical"
 _LABEL: Final = NAME_KINDS.index("label")
 _Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
 _Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
@@ -106,7 +115,7 @@ class CandidateGenerator:
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.
         """
-        units = make_units(documents, mentions)
+        units = self._induced(documents, make_units(documents, mentions))
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
@@ -120,6 +129,19 @@ class CandidateGenerator:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
         return self._best(units, found, without or {})
+
+    def _induced(self, documents: Sequence[Document], units: list[Unit]) -> list[Unit]:
+        """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
+        causes = [causes_in(one.text) for one in documents]
+        asked = [(at, *one) for at, unit in enumerate(units) for one in induced_names(unit, causes[unit.document])]
+        known = self.known([(name, units[at].type) for at, name, _ in asked])
+        causes_known = self.known([(cause, _CHEMICAL) for _, _, cause in asked if cause]) | {("", _CHEMICAL)}
+        for at, name, cause in reversed(asked):
+            if (name, units[at].type) in known and (cause, _CHEMICAL) in causes_known:
+                own = units[at].question
+                question = make_query(name, units[at].type)._replace(short=own.short, distinctive=own.distinctive)
+                units[at] = units[at]._replace(question=question)
+        return units
 
     def _look(self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find) -> _Rows:
         """Looks up strings for units; equal strings of one type are looked up once."""

@@ -210,7 +210,7 @@ def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str
 
     answered = [one for one in decisions if one.answer]
     best = [one.candidates[0] for one in answered]
-    scores = [one.probability for one in best]
+    scores = [one.link.score for one in answered]
     return msgspec.structs.replace(
         case,
         parts=tuple(tuple(map(counted, each.candidates)) for each in decisions),
