@@ -5,6 +5,7 @@ Its rules are selected on development documents; no rule at all is one of the ch
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from fascicle.text.characters import find_occurrences
 
 _STEP: Final = "abbreviations"
 _Types = frozenset[str]
+_LOOSE: Final = re.compile(r", |\b(?:of|in|and|to|by|as|soluble|recombinant|human|anti|induced|related|associated)\b")
 
 
 def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
@@ -124,6 +126,22 @@ class _Layer:
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
         self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
 
+    def widen(self, short: Span, long: Span) -> None:
+        """Makes a mention of all of a long form of which only last words are one, of a type of its short form."""
+        tails = [span for span in self.ending.get(long[1], ()) if long[0] < span[0]]
+        kinds = self.types(short) & frozenset[str]().union(*map(self.types, tails))
+        if not kinds or _LOOSE.search(self.text, long[0], tails[0][0]):
+            return
+        met = [span for span in self.at if span[0] < long[1] and long[0] < span[1]]
+        if long in met or any(span[0] < long[0] for span in met):
+            return
+        like = {one.type: one for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score) if one.type in kinds}
+        for span in met:
+            del self.at[span]
+        self._covered[slice(*long)] = bytes(long[1] - long[0])
+        self.set_types(long, list(like.values()), f"with its short form at {short[0]}-{short[1]}")
+        self.ending[long[1]] = [long]
+
     def drop(self, span: Span, why: str) -> None:
         kinds = " and ".join(sorted(self.types(span)))
         del self.at[span]  # the place stays covered: what was dropped is not added again
@@ -134,6 +152,10 @@ class _Layer:
 
     def mentions(self) -> tuple[Mention, ...]:
         return in_order([*self._rest, *(mention for group in self.at.values() for mention in group)])
+
+
+def _score(mention: Mention) -> float:
+    return 1.0 if mention.score is None else mention.score
 
 
 class _Long:
@@ -154,7 +176,10 @@ class _Long:
 def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: AbbreviationRules) -> None:
     """Spreads the types of long forms to their short forms, and drops short forms without one."""
     definitions: dict[str, list[_Long]] = defaultdict(list)
-    for short, long in sorted(pairs):
+    pairs = sorted(pairs)
+    for short, long in pairs if rules.spread == "end" else ():
+        layer.widen(short, long)
+    for short, long in pairs:
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
     places = find_occurrences(layer.text, definitions)
     for form in sorted(places, key=lambda one: (-len(one), one)):
@@ -178,7 +203,7 @@ def _unify(layer: _Layer) -> None:
     for spans in groups.values():
         votes: dict[_Types, float] = defaultdict(float)
         for span in spans:
-            votes[layer.types(span)] += sum(1.0 if one.score is None else one.score for one in layer.at[span])
+            votes[layer.types(span)] += sum(map(_score, layer.at[span]))
         if len(votes) == 1:
             continue
         best = min(votes, key=lambda types: (-votes[types], sorted(types)))
