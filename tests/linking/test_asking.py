@@ -128,3 +128,10 @@ def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: s
     assert found.asked == (LookupString(adjective),)
     assert LookupString(noun, "bare") in found.shorter
     assert question(adjective, adjective, "Gene").shorter == ()
+
+
+def test_words_for_diseases_in_general_are_not_asked_for() -> None:
+    for name in ("trophoblastic disease", "a lupus-like Syndrome", "inherited bleeding disorders"):
+        shorter = {one.surface for one in question(name, name, "Disease").shorter}
+        assert not shorter & {"disease", "Syndrome", "disorders"}
+    assert LookupString("bleeding disorders", "shorter") in question(name, name, "Disease").shorter

@@ -34,6 +34,10 @@ _LABELLED: Final = re.compile(r"[A-Z][a-z]?[-\]]")
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+")
 _DANGLING: Final = re.compile(r"(?:\s+(?:of|in|and|or|the|with|to|by|from|for))+\Z")
 _WORD: Final = re.compile(r"the|of|in|and|or|with|to|by|from|for|a|an|on|at|is|was|were")
+_KINDS: Final = re.compile(  # of genes: words that name none
+    r"(?:receptor|transporter|antigen|antibody|ligand|channel|hormone|peptide|isoform|subunit|enzyme|protein|gene"
+    r"|synthetase|synthase|kinase|phosphatase|protease|reductase|dehydrogenase|transferase)s?"
+)
 _INITIAL_OF: Final = re.compile(r"\.\s?[a-z]")
 _TYPE: Final = re.compile(r"\b[Tt]ype\s\Z")
 _SPECIES_BEHIND: Final = re.compile(r"(?<=[a-z]{4})\s[a-z]{4,}i\b")
@@ -81,7 +85,9 @@ def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
     said = text[slice(*found)]
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == _CHEMICAL and said in _SYMBOLS)):
         return None
-    if _WORD.fullmatch(said) or (len(said) == 1 and _INITIAL_OF.match(text, found[1])):
+    if _WORD.fullmatch(said) or (kind == "Gene" and _KINDS.fullmatch(said)):
+        return None
+    if len(said) == 1 and _INITIAL_OF.match(text, found[1]):
         return None
     if text[found[0] - 1 : found[0]] == "-" and (_NUMERAL.fullmatch(said) or _SECOND.fullmatch(said)):
         return None

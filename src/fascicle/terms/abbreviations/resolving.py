@@ -6,7 +6,7 @@ Its rules are selected on development documents; no rule at all is one of the ch
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,8 +87,16 @@ class _Layer:
                 self._covered[start:end] = b"\1" * (end - start)
             if len(mention.spans) == 1:
                 self.at[mention.spans[0]].append(mention)
-        for span in sorted(self.at):
+        self._order = sorted(self.at)
+        self._longest = max((end - start for start, end in self.at), default=0)
+        for span in self._order:
             self.ending[span[1]].append(span)
+
+    def within(self, span: Span) -> list[Span]:
+        """Returns the places of mentions that overlap a range, in order."""
+        first = bisect_left(self._order, (span[0] - self._longest, 0))
+        near = self._order[first : bisect_left(self._order, (span[1], 0))]
+        return [one for one in near if one[1] > span[0] and one in self.at]
 
     def overlaps(self, span: Span) -> bool:
         return self._covered.find(1, *span) >= 0
@@ -122,6 +130,9 @@ class _Layer:
         if span not in self.at and self.overlaps(span):
             return
         kept = "retyped" if span in self.at else "added"
+        if span not in self.at:
+            insort(self._order, span)
+            self._longest = max(self._longest, span[1] - span[0])
         self.at[span] = [Mention((span,), one.type, score=one.score, source=self.source) for one in like]
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
         self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
@@ -132,14 +143,14 @@ class _Layer:
         kinds = self.types(short) & frozenset[str]().union(*map(self.types, tails))
         if not kinds or _LOOSE.search(self.text, long[0], tails[0][0]):
             return
-        met = [span for span in self.at if span[0] < long[1] and long[0] < span[1]]
+        met = self.within(long)
         if long in met or any(span[0] < long[0] for span in met):
             return
         like = {one.type: one for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score) if one.type in kinds}
         for span in met:
-            del self.at[span]
+            self.drop(span, f"a part of the long form at {long[0]}-{long[1]}")
         self._covered[slice(*long)] = bytes(long[1] - long[0])
-        self.set_types(long, list(like.values()), f"with its short form at {short[0]}-{short[1]}")
+        self.set_types(long, list(like.values()), f"as the short form at {short[0]}-{short[1]}")
         self.ending[long[1]] = [long]
 
     def drop(self, span: Span, why: str) -> None:
@@ -164,13 +175,20 @@ class _Long:
     def __init__(self, layer: _Layer, short: Span, long: Span, rules: AbbreviationRules) -> None:
         self.begins = min(short[0], long[0])
         self.span = long
-        self.is_mentioned = layer.overlaps(long)
+        within = layer.within(long)
+        self._types = frozenset[str]().union(*map(layer.types, within))
+        self._is_headed = any(one[1] > layer.text.rfind(" ", *long) for one in within)
+        self._is_mentioned = layer.overlaps(long)
         self.said: Sequence[Mention] = ()
         if rules.spread == "exact":
             self.said = layer.at_best(long)
         elif rules.spread == "end":
             over = [span for span in layer.ending.get(long[1], ()) if span in layer.at]
             self.said = layer.at_best(over[0]) if over else ()
+
+    def denies(self, types: _Types) -> bool:
+        """True if the long form is no mention, or has mentions of other types alone, all before its last word."""
+        return not self._is_mentioned or not (self._is_headed or types & self._types)
 
 
 def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: AbbreviationRules) -> None:
@@ -191,8 +209,10 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
             if one.said:
                 if not layer.types(span) & {mention.type for mention in one.said}:
                     layer.set_types(span, one.said, where)
-            elif rules.drop and not one.is_mentioned and span in layer.at:
-                layer.drop(span, f"{where} is no mention")
+            elif rules.drop and layer.overlaps(span):
+                for part in layer.within(span):
+                    if span[0] <= part[0] and part[1] <= span[1] and one.denies(layer.types(part)):
+                        layer.drop(part, f"{where} is no mention")
 
 
 def _unify(layer: _Layer) -> None:
