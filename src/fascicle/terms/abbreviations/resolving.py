@@ -30,10 +30,11 @@ _LOOSE: Final = re.compile(r", |\b(?:of|in|and|to|by|as|soluble|recombinant|huma
 def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
     """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
-    Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
-    overlaps. An added or retyped mention has the score of the mention that decided: of a long form the
-    best one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous
-    mentions stay as they are.
+    Of several definitions of a short form, the last one before a place decides there. A long form of which only last
+    words are a mention becomes one as a whole if its short form has the same type. Else nothing is added where a
+    mention overlaps. An added or retyped mention has the score of the mention that decided: of a long form the best
+    one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous mentions
+    stay as they are.
 
     Args:
         document: its ``abbreviations``, or else those that its text defines.
