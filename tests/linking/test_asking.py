@@ -193,3 +193,10 @@ def test_what_is_asked_where_a_name_is_not_known(surface: str, kind: str, name: 
     found = [one.surface for one in (*query.asked, *query.shorter) if one.way == "bare"]
     assert (name in found) if name else not found
     assert len({one.surface for one in make_query(surface, kind).shorter}) == len(make_query(surface, kind).shorter)
+
+
+def test_words_for_diseases_in_general_are_not_asked_for() -> None:
+    for name in ("trophoblastic disease", "a lupus-like Syndrome", "inherited bleeding disorders"):
+        shorter = {one.surface for one in question(name, name, "Disease").shorter}
+        assert not shorter & {"disease", "Syndrome", "disorders"}
+    assert LookupString("bleeding disorders", "shorter") in question(name, name, "Disease").shorter

@@ -67,6 +67,24 @@ def _asked(surface: str) -> tuple[list[Document], list[tuple[Mention, ...]]]:
     return [one], [one.mentions]
 
 
+def test_a_name_has_one_answer_in_a_document(pack: Pack) -> None:
+    found = Correction(scale=1.0, shift=0.0, mention=1.0, threshold=0.5)
+    weights = dict.fromkeys(fitting.feature_names(dense=False), 0.0)
+    linker = Linker(pack, rankers={"Disease": Ranker(vocabularies=(), weights=weights, threshold=0.5, found=found)})
+    one = document(
+        "Ovarian cancer, ovarian cancer and OVARIAN cancer.",
+        *((f"{word} cancer", "Disease", "") for word in ("Ovarian", "ovarian", "OVARIAN")),
+    )
+
+    def said(*scores: float | None) -> list[float | None]:
+        mentions = [msgspec.structs.replace(m, score=score) for m, score in zip(one.mentions, scores, strict=True)]
+        return [each.candidates[0].probability for each in linker.decisions([one], [mentions])[0]]
+
+    first, second, third = said(0.2, 0.9, 0.6)
+    assert first == second == third == said(0.9, 0.9, 0.9)[0]
+    assert said(0.2, None, 0.2)[1] == said(None, None, None)[1] != said(0.2, None, 0.2)[0]
+
+
 def test_few_found_mentions_correct_nothing(pack: Pack) -> None:
     judged = [as_found(one, 0.9) for one in corpus()]
     rankers = fit_linker(pack, None, corpus(), settings=SETTINGS, judged=judged).rankers

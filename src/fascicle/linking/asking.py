@@ -19,6 +19,7 @@ WAYS: Final[tuple[_Way, ...]] = get_args(_Way)
 _OF_SHORT: Final[Mapping[_Way, _Way]] = MappingProxyType({"own": "long", "short": "own"})
 MOST_PARTS: Final = 8
 _MOST_LEFT_OUT: Final = 3  # first words of a name
+_KINDS: Final = re.compile(r"(?i:disease|disorder|syndrome|condition|illness)(?:s|es)?")  # what is left says nothing
 LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
 _NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
@@ -311,6 +312,7 @@ def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
         LookupString(" ".join(words[first:]), "shorter", taxon)
         for words, taxon in split
         for first in range(1, min(len(words), _MOST_LEFT_OUT + 1))
+        if not _KINDS.fullmatch(" ".join(words[first:]))
     )
 
 

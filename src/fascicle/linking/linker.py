@@ -250,8 +250,7 @@ class Linker(LinkStep):
         if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
             features = self._describer.features(found, documents)
-        given = [typed[unit.document][unit.mention].score for unit in found.units]
-        return self.order(found, features, given=np.array(given, dtype=np.float64))
+        return self.order(found, features, given=_given(found.units, typed))
 
     def order(self, found: Candidates, features: Floats, *, given: Floats | None = None) -> Ranked:
         """Ranks candidates by the rankers of their types.
@@ -330,6 +329,16 @@ class Linker(LinkStep):
             parts={name: value * ranker.weights.get(name, 0.0) for name, value in features.items()} if ranker else {},
             date=self.pack.date_at(self.pack.row(curie)),
         )
+
+
+def _given(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
+    """Returns for each unit the best score of the mentions of its name in its document; not a number without one."""
+    scores = [mentions[unit.document][unit.mention].score for unit in units]
+    names = [(unit.document, unit.type, unit.question.name.casefold()) for unit in units]
+    best: dict[tuple[int, str, str], float] = {}
+    for name, score in zip(names, scores, strict=True):
+        best[name] = max(best.get(name, 0.0), score or 0.0)
+    return np.array([math.nan if score is None else best[name] for name, score in zip(names, scores, strict=True)])
 
 
 def _known(probability: float) -> float | None:

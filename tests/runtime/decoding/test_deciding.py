@@ -41,6 +41,14 @@ def test_a_name_that_is_sure_once_is_marked_wherever_it_stands() -> None:
     assert said == [("BRCA1", 8, 0.9), ("BRCA1", 37, 0.9), ("TP53", 47, 0.7), ("BRCA1", 68, 0.9)]
 
 
+def test_a_name_stands_in_place_of_less_probable_parts_of_it() -> None:
+    text = "Cbl-b was seen. Here Cbl-b and Cbl act. Loss of Cbl-b."
+    given = [gene(text, "Cbl-b", 0.9), gene(text, "Cbl", 0.85, at=10), gene(text, "Cbl", 0.8, at=26)]
+    expected = [("Cbl-b", 0, 0.9), ("Cbl-b", 21, 0.9), ("Cbl", 31, 0.85), ("Cbl-b", 48, 0.9)]
+    assert found(text, given) == expected
+    assert found(text, [*given, gene(text, "Cbl", 0.95, at=40)])[-1] == ("Cbl", 48, 0.95)
+
+
 def test_mentions_below_low_go() -> None:
     assert found(TEXT, [gene(TEXT, "BRCA1", 0.59)]) == []
 
@@ -216,14 +224,17 @@ def by_brute_force(text: str, mentions: list[Mention]) -> set[tuple[str, int, in
             for a, b, s in given:
                 if s >= RULE.high:
                     best[text[a:b]] = max(s, best.get(text[a:b], 0.0))
+            own = {(a, b): s for a, b, s in given}
             kept = {(a, b): best.get(text[a:b], s) for a, b, s in given if s >= RULE.low}
             for name in sorted(best, key=lambda one: (-len(one), one)):
                 for a in range(begin, stop):
                     b = a + len(name)
                     whole = not text[a - 1 : a].isalnum() and not text[b : b + 1].isalnum()
-                    free = all(b <= c or d <= a for c, d in kept)
-                    if text[a:b] == name and whole and free and neutral_span(text, (a, b), kind=kind) == (a, b):
-                        kept[a, b] = best[name]
+                    met = [(c, d) for c, d in kept if c < b and a < d]
+                    parts = all(a <= c and d <= b and (c, d) != (a, b) for c, d in met)
+                    less = parts and all(own.get(one, 1.0) <= best[name] for one in met)
+                    if text[a:b] == name and whole and less and neutral_span(text, (a, b), kind=kind) == (a, b):
+                        kept = {one: score for one, score in kept.items() if one not in met} | {(a, b): best[name]}
             result |= {(kind, a, b, s) for (a, b), s in kept.items()}
     return result
 

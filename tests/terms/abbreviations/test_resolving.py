@@ -39,6 +39,7 @@ def best_of(text: str, given: Flat, place: Span) -> tuple[str, float]:
 
 def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: AbbreviationRules) -> Flat:
     """For mentions that do not overlap."""
+    given = slow_widening(pairs, given) if rules.spread == "end" else given
     now, dropped = dict(given), list[Span]()
     forms = sorted({text[slice(*short)] for short, _ in pairs}, key=lambda form: (-len(form), form))
     for form, start in product(forms, range(len(text))):
@@ -58,9 +59,10 @@ def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: Abbrevia
                 now[span] = said
         elif said and not any(clash(span, other) for other in [*now, *dropped]):
             now[span] = said
-        elif not said and rules.drop and span in now and not any(clash(long, other) for other in given):
-            dropped.append(span)
-            del now[span]
+        elif not said and rules.drop:
+            gone = slow_drops(text, now, given, span, long)
+            dropped += gone
+            now = {at: what for at, what in now.items() if at not in gone}
     if rules.one_type:
         for span in now:
             same = sorted(other for other in now if text[slice(*other)] == text[slice(*span)])
@@ -71,6 +73,30 @@ def slow(text: str, pairs: list[tuple[Span, Span]], given: Flat, rules: Abbrevia
             if now[span][0] != best:
                 like = next(now[other] for other in same if now[other][0] == best)
                 return slow_unify(text, now, like, span, rules)
+    return now
+
+
+def slow_drops(text: str, now: Flat, given: Flat, short: Span, long: Span) -> list[Span]:
+    """Mentions at a short form of which the long form says nothing."""
+    over = [other for other in given if clash(long, other)]
+    last = long[0] + text[slice(*long)].rfind(" ") + 1
+    is_headed = any(end > last for _, end in over)
+    kinds = {given[other][0] for other in over}
+    parts = [at for at in now if short[0] <= at[0] and at[1] <= short[1]]
+    return [at for at in parts if not over or not (is_headed or now[at][0] in kinds)]
+
+
+def slow_widening(pairs: list[tuple[Span, Span]], given: Flat) -> Flat:
+    """Long forms of which only last words are mentions, with the type of their short form."""
+    now = dict(given)
+    for short, long in sorted(pairs):
+        ends = [one for one in now if one[1] == long[1] and one[0] > long[0]]
+        over = [one for one in now if clash(one, long)]
+        if long in now or not ends or any(one[0] < long[0] for one in over) or short not in now:
+            continue
+        if now[short][0] == now[ends[0]][0]:
+            best = now[short][0], max(now[short][1], now[ends[0]][1])
+            now = {one: said for one, said in now.items() if one not in over} | {long: best}
     return now
 
 
@@ -114,7 +140,7 @@ def test_mentions_are_those_of_the_slow_rules(
     before, after = ({(m.type, m.spans) for m in one} for one in (mentions, patch.add))
     assert bool(changes) >= (before != after)
     assert {event.span for event in changes} >= {spans[0] for _, spans in before ^ after}
-    if not rules.drop and not rules.one_type:
+    if not rules.drop and not rules.one_type and rules.spread != "end":
         assert {m.spans for m in mentions} <= {m.spans for m in patch.add}  # adding removes nothing
     known = msgspec.structs.replace(document, abbreviations=tuple(pairs))
     assert apply_rules(known, Patch(add=mentions), rules) == patch
@@ -135,6 +161,36 @@ def test_a_short_form_gets_the_type_of_its_long_form_everywhere() -> None:
     text = "Multiple sclerosis (MS) is common. MS-like, MSX, and MS."
     found = said(text, SPREAD, ("Multiple sclerosis", "Disease"))
     assert found == [("Disease", "Multiple sclerosis"), ("Disease", "MS"), ("Disease", "MS"), ("Disease", "MS")]
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "after"),
+    [
+        (
+            "the serotonin transporter (SERT)",
+            [("serotonin", "C"), ("transporter", "G"), ("SERT", "G")],
+            "serotonin transporter",
+        ),
+        ("a drug-induced nephropathy (DIN)", [("nephropathy", "D"), ("DIN", "D")], "nephropathy"),
+        ("an anti-cytomegalovirus (CMV) drug", [("cytomegalovirus", "D"), ("CMV", "D")], "cytomegalovirus"),
+        ("soluble fms-like kinase (SFK) is", [("fms-like kinase", "G"), ("SFK", "G")], "fms-like kinase"),
+        ("the pancreatic cancer (PC) of", [("cancer", "D"), ("PC", "G")], "cancer"),
+    ],
+)
+def test_a_long_form_is_a_mention_as_a_whole_if_its_short_form_is_one(
+    text: str, given: list[tuple[str, str]], after: str
+) -> None:
+    mentions = said(text, AbbreviationRules(spread="end"), *given)
+    assert mentions[0][1] == after
+    assert len(mentions) == 2
+
+
+def test_a_short_form_goes_if_its_long_form_names_something_else_that_is_not_its_last_word() -> None:
+    rules = AbbreviationRules(spread="end", drop=True)
+    text = "insulin sensitivity (IS) and cryo-electron microscopy (cryo-EM) by IS and cryo-EM"
+    assert said(text, rules, ("insulin", "G"), ("IS", "D"), ("EM", "D")) == [("G", "insulin")]
+    assert said(text, rules, ("sensitivity", "D"), ("IS", "G"))[:2] == [("D", "sensitivity"), ("D", "IS")]
+    assert said(text, rules, ("insulin", "D"), ("IS", "D")) == [("D", "insulin"), ("D", "IS")]
 
 
 def test_the_last_definition_before_a_place_decides() -> None:

@@ -151,13 +151,13 @@ def decide_mentions(
 ) -> Patch:
     """Applies the decision on documents to the answer of a predictor; an event describes each change.
 
-    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then, in each
-    stretch of the text (`fascicle.runtime.decoding.deciding`) and for each type, mentions below ``low`` go. A
-    name with a mention of at least ``high`` is marked wherever it stands as a word of its own and no mention of the
-    type overlaps; all mentions of such a name have its best score. In a stretch of one sentence, mentions below
-    ``alone`` go, and nothing is marked. In both, a name that means the type alone by what ``knows`` says stays from
-    ``known`` on. At last scores become probabilities, and ends are cut where that was decided. Discontinuous mentions
-    keep their edges and are not marked. Mentions without a score are kept.
+    First the edges of each mention are brought in order (`fascicle.runtime.decoding.edges`). Then, in each stretch of
+    the text (`fascicle.runtime.decoding.deciding`) and for each type, mentions below ``low`` go. A name with a mention
+    of at least ``high`` is marked wherever it stands as a word of its own and no mention of the type overlaps, or only
+    less probable parts of it, which go; all mentions of such a name have its best score. In a stretch of one sentence,
+    mentions below ``alone`` go, and nothing is marked. In both, a name that means the type alone by what ``knows``
+    says stays from ``known`` on. At last scores become probabilities, and ends are cut where that was decided.
+    Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:
         document: that was read.
@@ -276,7 +276,7 @@ class _Work:
                 names[at].setdefault(name, one)
             if _score(one) >= (rule.alone if alone else rule.low) or (name in known and _score(one) >= rule.known):
                 kept.append(one if alone else self._named(one, names[at]))
-        return [*kept, *self._marked(names, kept)]
+        return self._marked(names, kept, own={one.spans: _score(one) for one in mentions})
 
     def _asked(self, mentions: Sequence[Mention], rule: TypeDecision) -> set[str]:
         """Names whose mentions stay only if they are known."""
@@ -305,21 +305,25 @@ class _Work:
         best = names.get(self._name(mention))
         return msgspec.structs.replace(mention, score=best.score) if best and mention.score is not None else mention
 
-    def _marked(self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention]) -> Iterator[Mention]:
-        """Names of each stretch where they are no mentions yet; longer ones first."""
-        covered = bytearray(len(self._text))
-        for one in kept:
-            for start, end in one.spans:
-                covered[start:end] = b"\1" * (end - start)
-        for at, known in names.items():
-            begin, stop = self._scopes[at]
+    def _marked(
+        self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention], own: Mapping[Any, float]
+    ) -> list[Mention]:
+        """Returns mentions, and names of each stretch where none is or less probable parts; longer names first."""
+        at = {place: one.spans for one in kept for span in one.spans for place in range(*span)}
+        marked = list[Mention]()
+        for number, known in names.items():
+            begin, stop = self._scopes[number]
             places = find_occurrences(self._text[begin:stop], known)
             for name in sorted(places, key=lambda one: (-len(one), one)):
                 like = known[name]
                 for span in ((begin + start, begin + end) for start, end in places[name]):
-                    if 1 not in covered[slice(*span)] and neutral_span(self._text, span, kind=like.type) == span:
-                        covered[slice(*span)] = b"\1" * len(name)
-                        yield Mention((span,), like.type, score=like.score, source=like.source)
+                    met = {at[place] for place in range(*span) if place in at}
+                    within = all(len(one) == 1 and span[0] <= one[0][0] and one[0][1] <= span[1] for one in met)
+                    less = within and (span,) not in met and all(own.get(one, 1.0) <= _score(like) for one in met)
+                    if less and neutral_span(self._text, span, kind=like.type) == span:
+                        at.update(dict.fromkeys(range(*span), (span,)))
+                        marked.append(Mention((span,), like.type, score=like.score, source=like.source))
+        return [*(one for one in kept if at[one.start] == one.spans), *marked]
 
     def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
         """Returns the mentions with their final ends and probabilities."""

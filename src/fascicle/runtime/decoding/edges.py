@@ -36,6 +36,10 @@ _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+")
 _DANGLING: Final = re.compile(r"(?:\s+(?:of|in|and|or|the|with|to|by|from|for))+\Z")
 _NUMBER_OF_LINE: Final = re.compile(r"(?<![\w.-])\d{3,4}(?![.,]?\d)")  # as in 293 cells
 _WORD: Final = re.compile(r"the|of|in|and|or|with|to|by|from|for|a|an|on|at|is|was|were")
+_KINDS: Final = re.compile(  # of genes: words that name none
+    r"(?:receptor|transporter|antigen|antibody|ligand|channel|hormone|peptide|isoform|subunit|enzyme|protein|gene"
+    r"|synthetase|synthase|kinase|phosphatase|protease|reductase|dehydrogenase|transferase)s?"
+)
 _INITIAL_OF: Final = re.compile(r"\.\s?[a-z]")
 _TYPE: Final = re.compile(r"\b[Tt]ype\s\Z")
 _SPECIES_BEHIND: Final = re.compile(r"(?<=[a-z]{4})\s[a-z]{4,}i\b")
@@ -85,7 +89,9 @@ def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
         return found
     if not any(map(str.isalpha, said)) or (len(said) == 1 and not (kind == _CHEMICAL and said in _SYMBOLS)):
         return None
-    if _WORD.fullmatch(said) or (len(said) == 1 and _INITIAL_OF.match(text, found[1])):
+    if _WORD.fullmatch(said) or (kind == "Gene" and _KINDS.fullmatch(said)):
+        return None
+    if len(said) == 1 and _INITIAL_OF.match(text, found[1]):
         return None
     if text[found[0] - 1 : found[0]] == "-" and (_NUMERAL.fullmatch(said) or _SECOND.fullmatch(said)):
         return None

@@ -5,7 +5,8 @@ Its rules are selected on development documents; no rule at all is one of the ch
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,15 +24,17 @@ from fascicle.text.characters import find_occurrences
 
 _STEP: Final = "abbreviations"
 _Types = frozenset[str]
+_LOOSE: Final = re.compile(r", |\b(?:of|in|and|to|by|as|soluble|recombinant|human|anti|induced|related|associated)\b")
 
 
 def apply_rules(document: Document, patch: Patch, rules: AbbreviationRules, *, apart: Sequence[str] = ()) -> Patch:
     """Applies the rules for abbreviations to the result of a predictor; an event records each mention that changes.
 
-    Of several definitions of a short form, the last one before a place decides there. Nothing is added where a mention
-    overlaps. An added or retyped mention has the score of the mention that decided: of a long form the
-    best one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous
-    mentions stay as they are.
+    Of several definitions of a short form, the last one before a place decides there. A long form of which only last
+    words are a mention becomes one as a whole if its short form has the same type. Else nothing is added where a
+    mention overlaps. An added or retyped mention has the score of the mention that decided: of a long form the best
+    one that it has anywhere, for it may be in a title or a heading where it is first defined. Discontinuous mentions
+    stay as they are.
 
     Args:
         document: its ``abbreviations``, or else those that its text defines.
@@ -85,8 +88,16 @@ class _Layer:
                 self._covered[start:end] = b"\1" * (end - start)
             if len(mention.spans) == 1:
                 self.at[mention.spans[0]].append(mention)
-        for span in sorted(self.at):
+        self._order = sorted(self.at)
+        self._longest = max((end - start for start, end in self.at), default=0)
+        for span in self._order:
             self.ending[span[1]].append(span)
+
+    def within(self, span: Span) -> list[Span]:
+        """Returns the places of mentions that overlap a range, in order."""
+        first = bisect_left(self._order, (span[0] - self._longest, 0))
+        near = self._order[first : bisect_left(self._order, (span[1], 0))]
+        return [one for one in near if one[1] > span[0] and one in self.at]
 
     def overlaps(self, span: Span) -> bool:
         return self._covered.find(1, *span) >= 0
@@ -120,9 +131,28 @@ class _Layer:
         if span not in self.at and self.overlaps(span):
             return
         kept = "retyped" if span in self.at else "added"
+        if span not in self.at:
+            insort(self._order, span)
+            self._longest = max(self._longest, span[1] - span[0])
         self.at[span] = [Mention((span,), one.type, score=one.score, source=self.source) for one in like]
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
         self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
+
+    def widen(self, short: Span, long: Span) -> None:
+        """Makes a mention of all of a long form of which only last words are one, of a type of its short form."""
+        tails = [span for span in self.ending.get(long[1], ()) if long[0] < span[0]]
+        kinds = self.types(short) & frozenset[str]().union(*map(self.types, tails))
+        if not kinds or _LOOSE.search(self.text, long[0], tails[0][0]):
+            return
+        met = self.within(long)
+        if long in met or any(span[0] < long[0] for span in met):
+            return
+        like = {one.type: one for one in sorted((*self.at[tails[0]], *self.at[short]), key=_score) if one.type in kinds}
+        for span in met:
+            self.drop(span, f"a part of the long form at {long[0]}-{long[1]}")
+        self._covered[slice(*long)] = bytes(long[1] - long[0])
+        self.set_types(long, list(like.values()), f"as the short form at {short[0]}-{short[1]}")
+        self.ending[long[1]] = [long]
 
     def drop(self, span: Span, why: str) -> None:
         kinds = " and ".join(sorted(self.types(span)))
@@ -136,13 +166,20 @@ class _Layer:
         return in_order([*self._rest, *(mention for group in self.at.values() for mention in group)])
 
 
+def _score(mention: Mention) -> float:
+    return 1.0 if mention.score is None else mention.score
+
+
 class _Long:
     """Long form of a definition, with its mentions before any change."""
 
     def __init__(self, layer: _Layer, short: Span, long: Span, rules: AbbreviationRules) -> None:
         self.begins = min(short[0], long[0])
         self.span = long
-        self.is_mentioned = layer.overlaps(long)
+        within = layer.within(long)
+        self._types = frozenset[str]().union(*map(layer.types, within))
+        self._is_headed = any(one[1] > layer.text.rfind(" ", *long) for one in within)
+        self._is_mentioned = layer.overlaps(long)
         self.said: Sequence[Mention] = ()
         if rules.spread == "exact":
             self.said = layer.at_best(long)
@@ -150,11 +187,18 @@ class _Long:
             over = [span for span in layer.ending.get(long[1], ()) if span in layer.at]
             self.said = layer.at_best(over[0]) if over else ()
 
+    def denies(self, types: _Types) -> bool:
+        """True if the long form is no mention, or has mentions of other types alone, all before its last word."""
+        return not self._is_mentioned or not (self._is_headed or types & self._types)
+
 
 def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: AbbreviationRules) -> None:
     """Spreads the types of long forms to their short forms, and drops short forms without one."""
     definitions: dict[str, list[_Long]] = defaultdict(list)
-    for short, long in sorted(pairs):
+    pairs = sorted(pairs)
+    for short, long in pairs if rules.spread == "end" else ():
+        layer.widen(short, long)
+    for short, long in pairs:
         definitions[layer.text[slice(*short)]].append(_Long(layer, short, long, rules))
     places = find_occurrences(layer.text, definitions)
     for form in sorted(places, key=lambda one: (-len(one), one)):
@@ -166,8 +210,10 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
             if one.said:
                 if not layer.types(span) & {mention.type for mention in one.said}:
                     layer.set_types(span, one.said, where)
-            elif rules.drop and not one.is_mentioned and span in layer.at:
-                layer.drop(span, f"{where} is no mention")
+            elif rules.drop and layer.overlaps(span):
+                for part in layer.within(span):
+                    if span[0] <= part[0] and part[1] <= span[1] and one.denies(layer.types(part)):
+                        layer.drop(part, f"{where} is no mention")
 
 
 def _unify(layer: _Layer) -> None:
@@ -178,7 +224,7 @@ def _unify(layer: _Layer) -> None:
     for spans in groups.values():
         votes: dict[_Types, float] = defaultdict(float)
         for span in spans:
-            votes[layer.types(span)] += sum(1.0 if one.score is None else one.score for one in layer.at[span])
+            votes[layer.types(span)] += sum(map(_score, layer.at[span]))
         if len(votes) == 1:
             continue
         best = min(votes, key=lambda types: (-votes[types], sorted(types)))
