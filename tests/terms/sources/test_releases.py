@@ -53,6 +53,30 @@ def test_vocabularies_and_languages_of_umls_can_be_chosen(read: Reader) -> None:
     assert read(CONSO, "umls", languages=["de"]).names("umls:C0011849") == {"Diabetes mellitus": "label"}
 
 
+RXNCONSO = (
+    ("1191", "ENG", "RXNORM", "IN", "1191", "aspirin"),
+    ("1191", "ENG", "RXNORM", "SY", "1191", "acetylsalicylic acid"),
+    ("1191", "ENG", "MTHSPL", "SU", "R16CO5Y76E", "ASPIRIN"),
+    ("202433", "ENG", "RXNORM", "BN", "202433", "Tylenol"),
+)  # https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html: the columns of MRCONSO.RRF
+
+
+def test_rxnorm_is_a_table_without_a_header(read: Reader) -> None:
+    content = "".join(conso(*row) for row in RXNCONSO) + conso("5", "ENG", "RXNORM", "IN", "5", "gone", suppress="O")
+    table = {
+        "separator": "|",
+        "where": {"11": ["RXNORM"]},
+        "unless": {"16": ["O", "E", "Y"]},
+        "kind_names": {"IN": "label", "BN": "label"},
+    }
+    columns = {"id": 0, "name": 14, "kind": 12}
+    found = read(content, "table", prefix="rxnorm", type="Chemical", columns=columns, table=table)
+    assert {one.curie: one.type for one in found.records} == {"rxnorm:1191": "Chemical", "rxnorm:202433": "Chemical"}
+    assert found.names("rxnorm:1191") == {"aspirin": "label", "acetylsalicylic acid": "exact"}
+    assert found.names("rxnorm:202433") == {"Tylenol": "label"}
+    assert found.losses() == {"where": 2}
+
+
 def test_a_broken_row_of_semantic_types_is_counted(read: Reader, tmp_path: Path) -> None:
     (tmp_path / "MRSTY.RRF").write_text(MRSTY + "C1|T047\nnone|T047|B|Disease or Syndrome|A||\n", encoding="utf-8")
     found = read(CONSO, "umls", hierarchy=str(tmp_path / "MRSTY.RRF"), types={"T047": "Disease"})
