@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.terms.sources.conftest import Read, read_file
 from fascicle.errors import FormatError, InputError
 
 Reader = Callable[..., Read]
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to-build-a-pack.md"
 
 
 def conso(cui: str, language: str, source: str, kind: str, code: str, name: str, suppress: str = "N") -> str:
@@ -62,15 +65,12 @@ RXNCONSO = (
 
 
 def test_rxnorm_is_a_table_without_a_header(read: Reader) -> None:
+    """As docs/how-to-build-a-pack.md has it."""
+    (block,) = re.findall(r"^```toml\n(name = \"umls@1\".*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    settings = tomllib.loads(block)["sources"]["rxnorm"]
+    assert settings.pop("path") == "RXNCONSO.RRF"
     content = "".join(conso(*row) for row in RXNCONSO) + conso("5", "ENG", "RXNORM", "IN", "5", "gone", suppress="O")
-    table = {
-        "separator": "|",
-        "where": {"11": ["RXNORM"]},
-        "unless": {"16": ["O", "E", "Y"]},
-        "kind_names": {"IN": "label", "BN": "label"},
-    }
-    columns = {"id": 0, "name": 14, "kind": 12}
-    found = read(content, "table", prefix="rxnorm", type="Chemical", columns=columns, table=table)
+    found = read(content, **settings)
     assert {one.curie: one.type for one in found.records} == {"rxnorm:1191": "Chemical", "rxnorm:202433": "Chemical"}
     assert found.names("rxnorm:1191") == {"aspirin": "label", "acetylsalicylic acid": "exact"}
     assert found.names("rxnorm:202433") == {"Tylenol": "label"}
