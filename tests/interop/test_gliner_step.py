@@ -78,8 +78,8 @@ def test_it_is_a_teacher(folder: Path, tmp_path: Path, entry_points: dict[str, s
     label(tmp_path / "one.txt", tmp_path / "weak.labels", model=folder)
     header, entries = read_entries(tmp_path / "weak.labels")
     assert header.types == ("Disease",)
-    (only,) = entries
-    assert (only.words, len(only.at) > 0) == (3, True)  # type: ignore[union-attr]
+    labelled = next(iter(entries))
+    assert (labelled.words, len(labelled.at) > 0) == (3, True)  # type: ignore[union-attr]
 
 
 def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:

@@ -129,7 +129,8 @@ def test_it_is_a_teacher(ruler: Path, entry_points: dict[str, str]) -> None:
     label(ruler / "one.txt", ruler / "weak.labels", model=ruler)
     header, entries = read_entries(ruler / "weak.labels")
     assert header.types == ("Disease",)
-    assert [(one.words, len(one.at)) for one in entries] == [(4, 1)]  # type: ignore[union-attr]
+    labelled = next(iter(entries))
+    assert (labelled.words, len(labelled.at)) == (4, 1)  # type: ignore[union-attr]
 
 
 CONTEXT = """
