@@ -17,7 +17,7 @@ from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
 from fascicle.text.segment import segmenter
 
 _CUT: Final = "cut"
-_LENGTH: Final = "length"  # what a document fails at that is too long
+_TOO_LONG: Final = ("length", "TooLong")  # step and error of a document that no step may read
 _CUTS: Final = frozenset({"sentences", "words"})
 
 
@@ -62,8 +62,8 @@ class ConsecutiveFailures:
         Raises:
             PluginError: the step is at fault.
         """
-        if result.failure and result.failure.step == _LENGTH:
-            return  # no step has read it
+        if result.failure and result.failure[:2] == _TOO_LONG:
+            return  # no step is at fault
         self.count = self.count + 1 if result.failure else 0
         if result.failure and self.count >= self.most:
             raise PluginError(
@@ -185,7 +185,7 @@ class Pipeline:
         if most is None or size <= most:
             return None
         message = f"the text has {size:,} characters, and limits.longest allows {most:,}"
-        return Result(given=document, failure=Failure(_LENGTH, "TooLong", message))
+        return Result(given=document, failure=Failure(*_TOO_LONG, message))
 
     def stream(
         self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None
