@@ -182,7 +182,7 @@ def _fact(name: str, values: Sequence[str]) -> str:
 
 def _document(
     identifier: str,
-    parts: Iterable[tuple[str, str]],
+    parts: Iterable[tuple[str, str] | Part],
     facts: Mapping[str, str],
     place: Place,
     *,
@@ -224,7 +224,7 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
         del others[0]
     year = _YEAR.search(citation.partition(". ")[2])
     facts = {"doi": ids.get("DOI", ""), "pmc": ids.get("PMCID", ""), "year": year[0] if year else ""}
-    parts = [("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
+    parts = [Part("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
     return _document(ids["PMID"], parts, facts, place)
 
 
