@@ -161,6 +161,9 @@ def test_abstract_text_of_pubmed(tmp_path: Path) -> None:
         ("abstract-methods", "METHODS AND RESULTS: We treated ten patients."),
         ("abstract", "A second paragraph."),
     ]
+    labels = ["BACKGROUND", "METHODS AND RESULTS"]
+    told = [(("Label", label),) for label in labels]
+    assert [one.attributes for one in first.sections or ()] == [(), *told, ()]
     assert first.meta == {"doi": "10.1000/xyz.1", "pmc": "PMC123", "year": "2021"}
     assert (second.id, second.text) == ("35000002", "[A title in German.]")
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.errors import FormatError
-from fascicle.formats import detect, read
+from fascicle.formats import detect, read, write
 from fascicle.formats.jats import JatsOptions
 
 DATA = os.environ.get("FASCICLE_DATA")
@@ -131,6 +131,37 @@ def test_the_characters_of_paragraphs(tmp_path_factory: Any, paragraphs: list[st
     expected = ["".join(ElementTree.fromstring(f"<p>{one}</p>").itertext()).strip() for one in paragraphs]
     assert found.text.split("\n\n") == (list(filter(None, expected)) or [""])
     assert [text for _, text in parts(found)] == list(filter(None, expected))
+
+
+TYPE = st.sampled_from(["", "methods", "materials|methods", "a=b", "intro"])
+SECTION = st.recursive(
+    st.just("<p>Here.</p>"),
+    lambda inner: st.builds(
+        '<sec sec-type="{}"><p>Before.</p>{}<p>After.</p></sec>'.format, TYPE, st.lists(inner, max_size=2).map("".join)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(body=st.lists(SECTION, max_size=3).map("".join), kind=TYPE)
+def test_a_block_has_the_types_of_all_that_it_is_in(tmp_path_factory: Any, body: str, kind: str) -> None:
+    front = f'<front><article-meta><abstract abstract-type="{kind}"><p>Short.</p></abstract></article-meta></front>'
+    (found,) = of(tmp_path_factory.mktemp("a"), f"{front}<body>{body}</body>")
+    expected = [[("abstract-type", kind)] * bool(kind), *types_around(ElementTree.fromstring(f"<body>{body}</body>"))]
+    assert [list(one.attributes) for one in found.sections or ()] == expected
+    path = tmp_path_factory.mktemp("b") / "a.jsonl"
+    assert write(path, [found]).losses.get("section-attributes", 0) == 0
+    assert next(read(path)).sections == found.sections
+
+
+def types_around(element: ElementTree.Element, around: tuple[str, ...] = ()) -> Iterator[list[tuple[str, str]]]:
+    """For each paragraph, the types of the parts that it is in, from the outer to the inner."""
+    if element.tag == "p":
+        yield [("sec-type", kind) for kind in around]
+    kind = element.get("sec-type", "")
+    for child in element:
+        yield from types_around(child, around if kind in ("", *around) else (*around, kind))
 
 
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")

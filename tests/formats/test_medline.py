@@ -66,6 +66,12 @@ def test_a_citation(tmp_path: Path) -> None:
         ("abstract-methods", "DESIGN: p<0.05"),
         ("abstract", "No label."),
     ]
+    assert [one.attributes for one in found.sections or ()] == [
+        (),
+        (("Label", "AIMS"), ("NlmCategory", "UNASSIGNED")),
+        (("Label", "DESIGN"), ("NlmCategory", "METHODS")),
+        (),
+    ]
     expected = {"doi": "10.1/x", "pmc": "PMC9", "mesh": "D1/Q2*", "mesh-names": "Mice", "year": "2001", "version": "2"}
     assert {name: found.meta.get(name) for name in expected} == expected
     told = {event.code: event.kind for event in found.events}
@@ -79,6 +85,7 @@ def test_a_citation(tmp_path: Path) -> None:
 def test_other_languages_on_request(tmp_path: Path) -> None:
     (found,) = of(tmp_path, CITATION, options=MedlineOptions(others=True))
     assert parts(found)[-2:] == [("title-other", "Wirkungen."), ("abstract-other", "Zu sehen.")]
+    assert (found.sections or ())[-1].attributes == (("Type", "Publisher"), ("Language", "ger"))
     assert "other-text-left-out" not in {event.code for event in found.events}
 
 
@@ -195,6 +202,25 @@ def test_text_and_offsets(title: str, abstract: list[tuple[str, str]]) -> None:
     assert [text for _, text in parts(found)] == list(filter(None, expected))
 
 
+FACTS = st.dictionaries(st.sampled_from(["Label", "NlmCategory"]), st.text("AZ az1:=&<", max_size=6))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.bioc.json", "a.bioc.xml", "a.kazu.jsonl", "a.parquet"])
+@settings(max_examples=15, deadline=None)
+@given(facts=st.lists(FACTS, min_size=1, max_size=3))
+def test_the_facts_of_a_part_reach_every_file_that_can_hold_them(name: str, facts: list[dict[str, str]]) -> None:
+    told = ["".join(f" {key}={quoteattr(value)}" for key, value in each.items()) for each in facts]
+    texts = "".join(f"<AbstractText{each}>Some text.</AbstractText>" for each in told)
+    with tempfile.TemporaryDirectory() as folder:
+        (found,) = of(Path(folder), BARE.replace("</Article>", f"<Abstract>{texts}</Abstract></Article>"))
+        assert write(Path(folder) / name, [found]).losses.get("section-attributes", 0) == 0
+        (again,) = read(Path(folder) / name)
+    expected = [{key: value.strip() for key, value in each.items() if value.strip()} for each in facts]
+    for document in (found, again):
+        assert [dict(one.attributes) for one in document.sections or ()] == [{}, *expected]
+        assert document.text == found.text
+
+
 @pytest.mark.skipif(not DATA, reason="FASCICLE_DATA is not set")
 def test_an_update_file_of_pubmed() -> None:
     path = Path(str(DATA)) / "raw-xml" / "medline16n0902.xml.gz"
@@ -215,6 +241,8 @@ def test_an_update_file_of_pubmed() -> None:
             said = said.replace(f"\n{label} ", "", 1) if label != "UNLABELLED:" else said
         assert squeeze.sub("", said) == squeeze.sub("", wanted)
         assert document.sections
+        parts_with_text = [one for one in texts[1:] if one is not None and "".join(one.itertext()).strip()]
+        assert [one.attributes for one in document.sections[1:]] == [tuple(one.items()) for one in parts_with_text]
         assert document.sections[0] == Section(0, document.text.find("\n") % (len(document.text) + 1), "title")
 
 

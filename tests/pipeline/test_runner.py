@@ -139,6 +139,27 @@ def test_a_step_that_fails_at_everything_ends_the_run() -> None:
     assert len(list(pipeline.results(documents(*["poison"] * 9, "x", *["poison"] * 9)))) == 19
 
 
+@given(st.lists(st.integers(0, 30)), st.integers(1, 30), st.integers(1, 40))
+def test_what_is_too_long_fails_before_any_step_reads_it(sizes: list[int], longest: int, characters: int) -> None:
+    read: list[str] = []
+
+    class Sees(Plain):
+        def run(self, documents: Sequence[Document]) -> Any:
+            read.extend(one.id for one in documents)
+            return super().run(documents)
+
+    given_ = documents(*("x" * size for size in sizes))
+    limits = Limits(longest=longest, batch=characters, failures=1)
+    results = list(Pipeline([Sees("first")], limits=limits).results(given_))
+    assert [result.given for result in results] == given_
+    assert read == [one.id for one in given_ if len(one.text) <= longest]
+    assert {one.given.id: (one.failure.step, one.failure.error) for one in results if one.failure} == {
+        one.id: ("length", "TooLong") for one in given_ if len(one.text) > longest
+    }
+    whole = Pipeline([Plain("first")]).results(one for one in given_ if len(one.text) <= longest)
+    assert [one.document for one in results if one.document] == [one.document for one in whole]
+
+
 def test_a_stream_raises_or_puts_aside() -> None:
     pipeline = Pipeline([Plain("first", raises(ValueError("bad")))])
     errors: list[InputError] = []

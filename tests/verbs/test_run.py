@@ -89,6 +89,28 @@ def test_a_run_with_its_quarantine_and_another_try(cli: Callable[..., Any], plac
     assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
 
 
+def test_the_report_has_the_time_of_each_step(cli: Callable[..., Any], place: Path) -> None:
+    Path("p/step.py.mended").touch()
+    Path("p/slow").touch()
+    assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0
+    report = json.loads(Path("out/report.json").read_bytes())
+    assert report["steps"].keys() == {"cut", "names", "picky"}
+    assert report["steps"]["picky"] >= 0.29 * report["shards"]  # it waits 0.3 seconds for each batch
+    assert sum(report["steps"].values()) <= report["seconds"] + 0.01
+
+
+def test_documents_that_are_too_long_wait_in_quarantine(cli: Callable[..., Any], place: Path) -> None:
+    toml, limited = Path("p/pipeline.toml").read_text(encoding="utf-8"), Path("p/limited.toml")
+    limited.write_text(toml + "[limits]\nlongest = 12\nfailures = 1\n", encoding="utf-8")
+    Path("p/step.py.mended").touch()
+    assert cli("run", "in.jsonl", "--pipeline", "p/limited.toml", "-o", "out").code == 3
+    listed = [line.split("\t")[:3] for line in cli("quarantine", "ls", "out").out.splitlines()]
+    assert listed == [["d1", "length", "TooLong"]]
+    assert json.loads(cli("quarantine", "show", "out", "d1").out)["document"]["text"] == "a bad aspirin"
+    assert cli("quarantine", "retry", "out", "--pipeline", "p").code == 0
+    assert json.loads(Path("out/_SUCCESS").read_bytes()) == {"documents": 12, "done": 12, "quarantined": 0}
+
+
 def test_a_run_is_brought_up_to_date(cli: Callable[..., Any], place: Path) -> None:
     Path("p/step.py.mended").touch()
     assert cli("run", "in.jsonl", "--pipeline", "p", "-o", "out").code == 0

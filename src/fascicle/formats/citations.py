@@ -19,7 +19,7 @@ import msgspec
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Line, Source, read_lines_or_errors
 from fascicle.errors import FormatError, Place
-from fascicle.formats.extraction import collapse, field_note, join_sections, part_kind
+from fascicle.formats.extraction import Part, collapse, field_note, join_sections, part_kind
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
@@ -182,7 +182,7 @@ def _fact(name: str, values: Sequence[str]) -> str:
 
 def _document(
     identifier: str,
-    parts: Iterable[tuple[str, str]],
+    parts: Iterable[tuple[str, str] | Part],
     facts: Mapping[str, str],
     place: Place,
     *,
@@ -224,17 +224,18 @@ def _of_blocks(lines: Sequence[str], place: Place) -> Document | FormatError:
         del others[0]
     year = _YEAR.search(citation.partition(". ")[2])
     facts = {"doi": ids.get("DOI", ""), "pmc": ids.get("PMCID", ""), "year": year[0] if year else ""}
-    parts = [("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
+    parts = [Part("title", _unwrapped(title)), *(part for one in others for part in _labelled(one))]
     return _document(ids["PMID"], parts, facts, place)
 
 
-def _labelled(block: str) -> Iterator[tuple[str, str]]:
+def _labelled(block: str) -> Iterator[Part]:
     """Yields the parts of an abstract: each begins with a line that has a label in capitals (``METHODS: ``)."""
     starts = [0, *(found.start() + 1 for found in re.finditer(rf"\n(?={_LABEL.pattern})", block))]
     for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
         found = _LABEL.match(block, start)
         kind = part_kind(found[1]) if found else ""
-        yield (f"abstract-{kind}" if kind else "abstract"), _unwrapped(block[start:end])
+        facts = (("Label", found[1]),) if found else ()
+        yield Part(f"abstract-{kind}" if kind else "abstract", _unwrapped(block[start:end]), facts)
 
 
 def _unwrapped(block: str) -> str:

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
 
 from fascicle.core.document import Event, Section
@@ -88,19 +88,27 @@ def field_note(names: Sequence[str], *, step: str) -> tuple[Event, ...]:
     return (Event(step=step, kind="note", code="fields-left-out", message=message),) if names else ()
 
 
-def join_sections(parts: Iterable[tuple[str, str]], *, between: str) -> tuple[str, tuple[Section, ...]]:
+class Part(NamedTuple):
+    """A part of a text, and the section that it becomes; ``attributes`` are those of the section."""
+
+    name: str
+    text: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+def join_sections(parts: Iterable[tuple[str, str] | Part], *, between: str) -> tuple[str, tuple[Section, ...]]:
     """Joins parts to one text, and returns it with its sections.
 
     Args:
-        parts: name and text of each; those without text are left out.
+        parts: of the text, or name and text of each; those without text are left out.
         between: what stands between two parts.
     """
-    filled: Sequence[tuple[str, str]] = [(name, text) for name, text in parts if text]
+    filled = [Part(*part) for part in parts if part[1]]
     sections, start = [], 0
-    for name, text in filled:
-        sections.append(Section(start, start + len(text), name))
+    for name, text, attributes in filled:
+        sections.append(Section(start, start + len(text), name, attributes))
         start += len(text) + len(between)
-    return between.join(text for _, text in filled), tuple(sections)
+    return between.join(part.text for part in filled), tuple(sections)
 
 
 def read_all_bytes(source: Source) -> io.BytesIO:

@@ -18,6 +18,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.extraction import (
+    Part,
     collapse,
     element_text,
     field_note,
@@ -68,6 +69,7 @@ _OPEN: Final = frozenset(
     ("journal-meta", "journal-title-group", "article-meta", "title-group", "pub-date", "kwd-group", "permissions")
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
+_FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
 _AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
@@ -127,20 +129,23 @@ class _Blocks:
 
     Attributes:
         options: what belongs to the text.
-        found: kind and text of each block, in the order of the file.
+        found: the blocks, in the order of the file; a block inside several elements has the attributes of all.
         left_out: what was left out, and how often.
     """
 
     options: JatsOptions
-    found: list[tuple[str, str]] = field(default_factory=list)
+    found: list[Part] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     _line: list[str] = field(default_factory=list)
+    _facts: tuple[tuple[str, str], ...] = ()
 
     def add(self, element: Element, kind: str) -> None:
         """Adds an element that is a block, and all blocks inside it."""
         name = local_name(element.tag)
         self._end(kind)
-        kind = self._kind(element, name, kind)
+        around, kind = self._facts, self._kind(element, name, kind)
+        own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
+        self._facts = tuple(dict.fromkeys((*around, *own)))
         if name == "def-item":
             self._line.append(" - ".join(filter(None, map(element_text, element))))
         elif name == "tr":
@@ -148,6 +153,7 @@ class _Blocks:
         else:
             self._inside(element, kind)
         self._end(kind)
+        self._facts = around
 
     def _inside(self, element: Element, kind: str) -> None:
         self._line.append(element.text or "")
@@ -185,10 +191,10 @@ class _Blocks:
         self._line.clear()
         if not text:
             return
-        if kind == "table" and self.found and self.found[-1][0] == "table":
-            self.found[-1] = (kind, f"{self.found[-1][1]}\n{text}")
+        if kind == "table" and self.found and self.found[-1].name == "table":
+            self.found[-1] = self.found[-1]._replace(text=f"{self.found[-1].text}\n{text}")
         else:
-            self.found.append((kind, text))
+            self.found.append(Part(kind, text, self._facts))
 
     def events(self) -> Iterator[Event]:
         """Yields events for the parts that were left out."""

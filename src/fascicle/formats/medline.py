@@ -18,7 +18,7 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
-from fascicle.formats.extraction import element_text, field_note, join_sections, part_kind, unread_fields
+from fascicle.formats.extraction import Part, element_text, field_note, join_sections, part_kind, unread_fields
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 
@@ -89,7 +89,7 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
     article = citation.find("Article")
     article = citation if article is None else article
     abstracts = (part for other in citation.iter("OtherAbstract") for part in _abstract(other, "abstract-other"))
-    others = [one for one in (*_titles(article, "VernacularTitle"), *abstracts) if one[1]]
+    others = [one for one in (*_titles(article, "VernacularTitle"), *abstracts) if one.text]
     parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
@@ -109,20 +109,23 @@ def _citation(record: Element) -> Element:
     return record
 
 
-def _titles(article: Element, name: str) -> Iterator[tuple[str, str]]:
+def _titles(article: Element, name: str) -> Iterator[Part]:
     title = element_text(article.find(name))
     if name == "ArticleTitle" and not title:
         title = element_text(article.find("Book/BookTitle"))
-    yield ("title" if name == "ArticleTitle" else "title-other"), title
+    yield Part("title" if name == "ArticleTitle" else "title-other", title)
 
 
-def _abstract(abstract: Element | None, name: str) -> Iterator[tuple[str, str]]:
-    for part in () if abstract is None else abstract.iter("AbstractText"):
+def _abstract(abstract: Element | None, name: str) -> Iterator[Part]:
+    if abstract is None:
+        return
+    for part in abstract.iter("AbstractText"):
+        facts = tuple((key, told) for key, said in (*abstract.items(), *part.items()) if (told := said.strip()))
         text, label = element_text(part), part.get("Label", "").strip()
         told = part.get("NlmCategory", "")
         kind = part_kind(told if told not in _UNTOLD else label)
         shown = f"{label}: {text}" if label not in _UNTOLD and text else text
-        yield (f"{name}-{kind}" if kind else name), shown
+        yield Part(f"{name}-{kind}" if kind else name, shown, facts)
 
 
 def _other_event(count: int) -> Event:

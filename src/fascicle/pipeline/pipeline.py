@@ -11,12 +11,13 @@ from fascicle.core.document import Document, Patch, TextInput
 from fascicle.core.stream import to_documents
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, PluginError, RecipeError
-from fascicle.pipeline.runner import Result, Watch, batches, ignore_progress, run_batch
+from fascicle.pipeline.runner import Failure, Result, Watch, batches, ignore_progress, run_batch
 from fascicle.pipeline.steps import LINKED, Recognise
 from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
 from fascicle.text.segment import segmenter
 
 _CUT: Final = "cut"
+_TOO_LONG: Final = ("length", "TooLong")  # step and error of a document that no step may read
 _CUTS: Final = frozenset({"sentences", "words"})
 
 
@@ -61,6 +62,8 @@ class ConsecutiveFailures:
         Raises:
             PluginError: the step is at fault.
         """
+        if result.failure and result.failure[:2] == _TOO_LONG:
+            return  # no step is at fault
         self.count = self.count + 1 if result.failure else 0
         if result.failure and self.count >= self.most:
             raise PluginError(
@@ -81,7 +84,7 @@ class Pipeline:
         segmenter: what cuts texts into sentences and words once for all steps, where documents have none.
         keep_cut: whether documents keep this cut.
         given: parts that the documents bring along, beside sentences and words.
-        limits: of which ``batch`` and ``failures`` count here.
+        limits: of which ``batch``, ``longest`` and ``failures`` count here.
 
     Raises:
         RecipeError: no step, two with one name, one that needs what nothing before it gives, or that names a layer
@@ -172,7 +175,17 @@ class Pipeline:
             watch: as of `fascicle.pipeline.runner.run_batch`.
         """
         steps = [step for step in self.steps if step.name not in without]
-        return [self._without_cut(result) for result in run_batch(steps, documents, watch=watch)]
+        failed = [self._too_long(document) for document in documents]
+        kept = [document for document, failure in zip(documents, failed, strict=True) if failure is None]
+        found = map(self._without_cut, run_batch(steps, kept, watch=watch))
+        return [failure or next(found) for failure in failed]
+
+    def _too_long(self, document: Document) -> Result | None:
+        most, size = self.limits.longest, len(document.text)
+        if most is None or size <= most:
+            return None
+        message = f"the text has {size:,} characters, and limits.longest allows {most:,}"
+        return Result(given=document, failure=Failure(*_TOO_LONG, message))
 
     def stream(
         self, documents: Iterable[TextInput], *, aside: Callable[[InputError], None] | None = None

@@ -36,6 +36,7 @@ class Limits(Settings, frozen=True, kw_only=True):
 
     Attributes:
         batch: characters of text that go through a step together; a longer document goes alone.
+        longest: characters of a document; a longer one fails before any step reads it. By default there is no limit.
         seconds: wall time of a step for a batch, ...
         seconds_per_million: ... and in addition for each million characters of it.
         start: seconds that a worker has to load the pipeline.
@@ -46,6 +47,7 @@ class Limits(Settings, frozen=True, kw_only=True):
     """
 
     batch: Positive = 131_072
+    longest: Positive | None = None
     seconds: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
     seconds_per_million: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
     start: Annotated[float, Meta(gt=0, le=86_400)] = 600.0

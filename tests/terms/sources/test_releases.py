@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.terms.sources.conftest import Read, read_file
 from fascicle.errors import FormatError, InputError
 
 Reader = Callable[..., Read]
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to-build-a-pack.md"
 
 
 def conso(cui: str, language: str, source: str, kind: str, code: str, name: str, suppress: str = "N") -> str:
@@ -51,6 +54,27 @@ def test_vocabularies_and_languages_of_umls_can_be_chosen(read: Reader) -> None:
     found = read(CONSO, "umls", type="Disease", table={"where": {"11": ["SNOMEDCT_US"]}})
     assert found.names("umls:C0011849") == {'Diabetes "mellitus" (sugar)': "label"}
     assert read(CONSO, "umls", languages=["de"]).names("umls:C0011849") == {"Diabetes mellitus": "label"}
+
+
+RXNCONSO = (
+    ("1191", "ENG", "RXNORM", "IN", "1191", "aspirin"),
+    ("1191", "ENG", "RXNORM", "SY", "1191", "acetylsalicylic acid"),
+    ("1191", "ENG", "MTHSPL", "SU", "R16CO5Y76E", "ASPIRIN"),
+    ("202433", "ENG", "RXNORM", "BN", "202433", "Tylenol"),
+)  # https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html: the columns of MRCONSO.RRF
+
+
+def test_rxnorm_is_a_table_without_a_header(read: Reader) -> None:
+    """As docs/how-to-build-a-pack.md has it."""
+    (block,) = re.findall(r"^```toml\n(name = \"umls@1\".*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    settings = tomllib.loads(block)["sources"]["rxnorm"]
+    assert settings.pop("path") == "RXNCONSO.RRF"
+    content = "".join(conso(*row) for row in RXNCONSO) + conso("5", "ENG", "RXNORM", "IN", "5", "gone", suppress="O")
+    found = read(content, **settings)
+    assert {one.curie: one.type for one in found.records} == {"rxnorm:1191": "Chemical", "rxnorm:202433": "Chemical"}
+    assert found.names("rxnorm:1191") == {"aspirin": "label", "acetylsalicylic acid": "exact"}
+    assert found.names("rxnorm:202433") == {"Tylenol": "label"}
+    assert found.losses() == {"where": 2}
 
 
 def test_a_broken_row_of_semantic_types_is_counted(read: Reader, tmp_path: Path) -> None:
