@@ -21,7 +21,7 @@ from fascicle.serving.problems import ProblemError
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
-_SLOWEST: Final = 4_096  # minimum bytes per second from a client, in addition to the allowed seconds of silence
+SLOWEST: Final = 4_096  # minimum bytes per second from a client, or to it, in addition to the allowed seconds of silence
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 _GZIP: Final = 31  # what zlib calls the format of gzip, with the largest window
@@ -56,7 +56,7 @@ class WaitingRequests:
         async with aclosing(stream):
             while True:
                 begun = loop.time()
-                left = idle + size / _SLOWEST - waited if paced else idle
+                left = idle + size / SLOWEST - waited if paced else idle
                 try:
                     async with asyncio.timeout(min(idle, left)) as limit:
                         self._since[limit] = begun
