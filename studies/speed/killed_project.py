@@ -4,10 +4,10 @@ usage: python -m studies.speed.killed_project [--kills 100] [--seed 1] [--pause 
 
 Each document is assigned to two of three curators, who accept, reject, retype, move and add mentions, take steps back,
 remark and finish; a reviewer decides about what two have finished. The service is killed with its process group
-(SIGKILL): four times of five after it is ready, else while it starts. After every kill the rows of the file are compared with what was sent: *lost* is a step
-that was answered and is not there, *doubled* one that is there more often than it was sent, *moved* one that is about
-another document, version or mention. At the end what the service exports of each version is compared with the
-decisions as their curator knows them.
+(SIGKILL): four times of five after it is ready, else while it starts. After every kill the rows of the file are
+compared with what was sent: *lost* is a step that was answered and is not there, *doubled* one that is there more often
+than it was sent, *moved* one that is about another document, version or mention. At the end what the service exports of
+each version is compared with the decisions as their curator knows them.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 usage: python -m studies.speed.overload [--seconds 600] [--model biomed-fast] [--readers 12] [--gone 2]
 
 The capacity is found first. Then requests come at twice its rate, at random times that do not wait for answers. Each
-answer is compared with the model offline. Meanwhile readers ask for an answer of 3 MB: a third of them reads nothing to the end, a
-third 2 kB a second, and a third 64 kB a second, whose answers must be whole. So many connections a second end without a
-word (``TCP_REPAIR``, which needs an administrator), after nothing, after part of the headers, or after a request; of
-others only the client's half is closed. Every fault and cut connection is counted, and so are the connections that are
-left a minute after the end.
+answer is compared with the model offline. Meanwhile readers ask for an answer of 3 MB: a third of them reads nothing to
+the end, a third 2 kB a second, and a third 64 kB a second, whose answers must be whole. So many connections a second
+end without a word (``TCP_REPAIR``, which needs an administrator), after nothing, after part of the headers, or after a
+request; of others only the client's half is closed. Every fault and cut connection is counted, and so are the
+connections that are left a minute after the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ from studies.speed.serving import _closed, _mebibytes, _mentions, _open
 _REPAIR: Final = getattr(socket, "TCP_REPAIR", 19)
 _LONG: Final = {"id": "long", "text": "病" * 990_000}  # nearly as long as a document may be
 _GET: Final = b"GET /v1/curation/document?id=long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-_PACES: Final = {"none": (0, 1_000.0), "slow": (2_048, 1.0), "steady": (16_384, 0.25)}  # bytes, and seconds between them
+_PACES: Final = {
+    "none": (0, 1_000.0),
+    "slow": (2_048, 1.0),
+    "steady": (16_384, 0.25),
+}  # bytes, and seconds between them
 _AFTER: Final = 60.0  # seconds until every connection that was lost is given up
 
 

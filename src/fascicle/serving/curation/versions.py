@@ -132,9 +132,8 @@ class Versions:
         items = []
         for origin in self.document.mentions:
             place = (origin.type, origin.spans)
-            if now := gold.get(place):
-                items.append(Item(origin, now, find_verdict(origin, now)))
-            elif (now := self._changed.get(origin.key)) and place not in still:
+            now = gold.get(place) or (None if place in still else self._changed.get(origin.key))
+            if now is not None:
                 items.append(Item(origin, now, find_verdict(origin, now)))
             elif place in still or origin.key not in said or not self.reviewed.finished:
                 items.append(Item(origin))
