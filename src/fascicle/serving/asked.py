@@ -301,7 +301,9 @@ def find_writable(name: str) -> Format:
     if not form.writes:
         raise ProblemError(422, f"files of the format {name} are read and not written", code="unknown-name")
     if not is_one_file(form):
-        raise ProblemError(422, f"{name} is a folder, which no answer can be; give a format that GET /v1/formats writes")
+        raise ProblemError(
+            422, f"{name} is a folder, which no answer can be; give a format that GET /v1/formats writes"
+        )
     return form
 
 
