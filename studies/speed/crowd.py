@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -70,8 +70,8 @@ def crowd(folder: Path, *, silent: int, slow: int, seconds: float, model: str = 
 
 
 @contextmanager
-def _served(log: Path, model: str) -> Iterator[tuple[int, psutil.Process]]:
-    command = [sys.executable, "-m", "fascicle", "serve", model, "--no-link", "--port", "0"]
+def _served(log: Path, model: str, more: Sequence[str] = ()) -> Iterator[tuple[int, psutil.Process]]:
+    command = [sys.executable, "-m", "fascicle", "serve", model, "--no-link", "--port", "0", *more]
     limited = ["sh", "-c", f'ulimit -n {_FILES}; exec "$@"', "sh", *command]
     with log.open("wb") as stream, subprocess.Popen(limited, stderr=stream) as process:
         try:

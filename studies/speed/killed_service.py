@@ -258,11 +258,18 @@ def _offline(place: Path) -> bytes:
 
 @contextmanager
 def _started(place: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A service in a group of its own; its log goes behind that of the one before."""
-    command = [sys.executable, "-m", "fascicle", "serve", str(place / "pipeline.toml"), "--port", str(port)]
-    command += ["--jobs", str(place / "jobs"), "--curation", str(place / "decisions.sqlite")]
+    """A service of a pipeline, with jobs and decisions."""
+    words = [str(place / "pipeline.toml"), "--port", str(port), "--jobs", str(place / "jobs")]
+    with _started_with(place, [*words, "--curation", str(place / "decisions.sqlite")]) as process:
+        yield process
+
+
+@contextmanager
+def _started_with(place: Path, words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A service in a group and a folder of its own; its log goes behind that of the one before."""
+    command = [sys.executable, "-m", "fascicle", "serve", *words]
     with (place / "log").open("ab") as log:
-        process = subprocess.Popen(command, stderr=log, start_new_session=True)
+        process = subprocess.Popen(command, stderr=log, start_new_session=True, cwd=place)
     try:
         yield process
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,29 @@ def _killed(found: dict[str, Any]) -> str:
     return f"{found['kills']} kills, {found['kills_when_ready']} of them when ready; {kept}: {lost} lost or wrong"
 
 
+def _project(found: dict[str, Any]) -> str:
+    sums = sum((Counter(one) for one in found["runs"]), Counter[str]())
+    wrong = ", ".join(f"{sums[name]} {name}" for name in ("lost", "doubled", "moved"))
+    more = sum(sums[name] for name in ("exports_wrong", "refused", "errors", "damages", "orphans"))
+    return f"{sums['kills']} kills, {sums['answered']:,} steps answered: {wrong}, {more} other faults"
+
+
+def _crowd(found: dict[str, Any]) -> str:
+    load, readers = found["twice"], found["readers"]
+    refused = f"{load['statuses'].get('429', 0):,} of {load['sent']:,} requests refused"
+    faults = found["log_faults"] + sum(load["statuses"].get(status, 0) for status in ("0", "500"))
+    cut, whole = (readers.get(f"steady {name}", 0) for name in ("cut", "whole"))
+    left = f"{cut} of {cut + whole} steady readers cut, {found['connections_left']} connections left"
+    return f"{refused}; {load['wrong']} wrong, {faults} faults, {left}; {_memory(found)}"
+
+
+def _hostile(found: dict[str, Any]) -> str:
+    count = found["drawn"] + found["schemathesis_requests"]
+    faults = found["log_faults"] + sum(n for status, n in found["statuses"].items() if int(status) >= _FAULT)
+    wrong = found["wrong"] + sum(found["schemathesis_failures"].values())
+    return f"{count:,} requests: {wrong} wrong, {faults} faults; {_memory(found)}"
+
+
 def _tail(found: dict[str, Any]) -> str:
     half, twice = found["half"]["p99"], found["twice"]["p99"]
     return f"{twice / half:.2f} times ({1000 * half:,.0f} ms, {1000 * twice:,.0f} ms)"
@@ -81,6 +105,24 @@ def _latency(at: int) -> Callable[[dict[str, Any]], str]:
 
 ROWS: tuple[tuple[str, str, str, Callable[[dict[str, Any]], str]], ...] = (
     ("killed with all its processes while clients ask", "50 kills, nothing lost", "killed-service", _killed),
+    (
+        "killed while three curators of a project and a reviewer decide",
+        "100 kills, 0 lost, doubled, moved",
+        "killed-project",
+        _project,
+    ),
+    (
+        "ten minutes at twice the capacity, with slow readers and half-open connections",
+        "0 wrong, memory flat",
+        "serving-overload",
+        _crowd,
+    ),
+    (
+        "hostile requests, all phases of schemathesis among them",
+        "10,000: 0 wrong, 0 with 500, memory flat",
+        "serving-hostile",
+        _hostile,
+    ),
     ("p99 of accepted requests at twice the capacity, against half of it", "at most 3", "serving-load", _tail),
     ("answers in it, each compared with the offline pipeline", "0 wrong, no 5xx", "serving-load", _answered),
     ("requests at twice the capacity", "the rest refused with 429", "serving-load", _refused),

@@ -28,7 +28,7 @@ def test_every_fault_of_a_load_is_counted(tmp_path: Path) -> None:
     half = {"p99": 0.1, "wrong": 1, "sent": 10, "statuses": {"200": 8, "503": 2}}
     twice = {"p99": 0.25, "wrong": 2, "sent": 20, "statuses": {"200": 5, "429": 11, "500": 3, "0": 1}}
     put(tmp_path, "serving-load", {"half": half, "twice": twice, "memory_mib": [[at, 100 + at] for at in range(10)]})
-    found = [row[-1] for row in cells(measured(tmp_path))][1:5]
+    found = [row[-1] for row in cells(measured(tmp_path))][4:8]
     assert found[0].startswith("2.50 times")
     assert found[1] == "3 wrong, 5 with 5xx, 1 without an answer"
     assert found[2] == "5 accepted, 11 refused, of 20"
@@ -61,3 +61,34 @@ def test_a_curve_has_both_arms_of_each_seed(tmp_path: Path) -> None:
         ["15", "15.0; 25.0", "15.0; 25.0"],
         ["40", "40.0; 99.9", "40.0; 50.0"],
     ]
+
+
+def test_every_fault_of_kills_crowds_and_attackers_is_counted(tmp_path: Path) -> None:
+    kinds = {
+        "lost": 1,
+        "doubled": 2,
+        "moved": 3,
+        "exports_wrong": 4,
+        "refused": 5,
+        "errors": 6,
+        "damages": 7,
+        "orphans": 8,
+    }
+    run = {"kills": 9, "answered": 1_000, **kinds}
+    put(tmp_path, "killed-project", {"runs": [{"seed": 1, **run}, {"seed": 2, "kills": 1, "answered": 5}]})
+    twice = {"sent": 20, "wrong": 4, "statuses": {"200": 5, "429": 11, "500": 3, "0": 1}}
+    flat = {"memory_mib": [[at, 100 + at] for at in range(10)]}
+    readers = {"steady whole": 5, "steady cut": 2}
+    put(
+        tmp_path,
+        "serving-overload",
+        {"twice": twice, "readers": readers, "log_faults": 7, "connections_left": 9, **flat},
+    )
+    attack = {"drawn": 900, "statuses": {"200": 1, "500": 2}, "wrong": 3, "log_faults": 4, "schemathesis_requests": 100}
+    put(tmp_path, "serving-hostile", {**attack, "schemathesis_failures": {"a": 5}, **flat})
+    found = [row[-1] for row in cells(measured(tmp_path))][1:4]
+    assert found[0] == "10 kills, 1,005 steps answered: 1 lost, 2 doubled, 3 moved, 30 other faults"
+    assert found[1].startswith(
+        "11 of 20 requests refused; 4 wrong, 11 faults, 2 of 7 steady readers cut, 9 connections"
+    )
+    assert found[2].startswith("1,000 requests: 8 wrong, 6 faults; 100 MiB")

@@ -98,6 +98,14 @@ def test_no_path_leads_around_the_guard(locked: Standing, path: str) -> None:
     assert b"fingerprint" not in answer
 
 
+def test_a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has(served: Standing) -> None:
+    paths = {path_of(one): {other.method for other in ROUTES if other.path == one.path} for one in ROUTES}
+    for path, methods in paths.items():
+        reply = served.ask("BREW", path)
+        assert reply.status == 405, path
+        assert set(reply.headers["allow"].split(", ")) - {"HEAD"} == methods, path
+
+
 def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
     for path in ("/page/../app.py", "/page/%2e%2e/app.py", "/page/..%2fapp.py", "/page//etc/passwd", "/page/"):
         answer = served.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())

@@ -52,7 +52,20 @@ def test_what_is_written_is_read(served: Standing, tmp_path: Path, name: str) ->
 
 def test_the_formats_are_those_of_the_catalogue(served: Standing) -> None:
     formats = served.ask("GET", "/v1/formats").json["formats"]
-    assert {one["name"] for one in formats if one["writes"]} == set(MANY)
+    assert {one["name"] for one in formats} == {*FORMATS}
+    assert {one["name"] for one in formats if one["writes"]} <= set(MANY)
+    for one in formats:
+        reply = served.ask("POST", f"/v1/write?format={one['name']}", {"documents": [plain(DOCUMENT)]})
+        assert reply.status == (200 if one["writes"] else 422), one["name"]
+
+
+@pytest.mark.parametrize("route", ["POST /v1/write", "GET /v1/curation/export", "POST /v1/jobs"])
+def test_a_format_of_a_folder_is_refused_in_words_of_the_service(served: Standing, route: str) -> None:
+    method, path = route.split()
+    reply = served.ask(method, f"{path}?format=parquet{'&name=a.txt' * ('jobs' in path)}", {"documents": []})
+    assert reply.status == 422
+    assert "/v1/formats" in reply.json["detail"]
+    assert " -" not in reply.json["detail"]
 
 
 @pytest.mark.parametrize(

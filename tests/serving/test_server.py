@@ -121,6 +121,51 @@ def test_a_byte_now_and_then_does_not_renew_the_time_of_a_body(small: Path, tmp_
         assert answer.split(b" ")[1] == b"408"
 
 
+def ask_and_read_later(port: int, head: str, content: bytes = b"") -> socket.socket:
+    """A connection that asked for something, and of which little is kept until it is read."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8_192)
+    sock.settimeout(60)
+    sock.connect(("127.0.0.1", port))
+    more = f"Host: a\r\nAuthorization: Bearer {TOKENS[0]}\r\nContent-Type: application/json\r\n"
+    sock.sendall(f"{head} HTTP/1.1\r\n{more}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+    return sock
+
+
+LONG = [{"id": str(at), "text": "病 " * 100_000} for at in range(20)]  # longer than what the system keeps of an answer
+
+
+def test_who_reads_an_answer_slowly_gets_all_of_it(small: Path, tmp_path: Path) -> None:
+    content = json.dumps({"documents": LONG}, ensure_ascii=False).encode()
+    with process(small, tmp_path) as (port, _, log, _):
+        with ask_and_read_later(port, "POST /v1/write?format=jsonl", content) as sock:
+            found = sock.recv(65_536)
+            size = int(re.search(rb"content-length: (\d+)", found)[1])  # type: ignore[index]
+            count = len(found.partition(b"\r\n\r\n")[2])
+            while count < size and (piece := sock.recv(65_536)):
+                count += len(piece)
+                time.sleep(0.02)  # 3 MB a second; each pause of reading is short, all together are not
+        assert count == size
+        assert '"connection"' not in log.read_text(encoding="utf-8")
+
+
+def test_who_reads_nothing_gives_way(small: Path, tmp_path: Path) -> None:
+    lines = b"".join(json.dumps({"fascicle": 2, **one}, ensure_ascii=False).encode() + b"\n" for one in LONG[:7])
+    bearer = {"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "application/x-ndjson"}
+    with process(small, tmp_path) as (port, _, log, _), ExitStack() as held:
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/jobs?name=a.jsonl", lines, bearer)
+        name = json.loads(urllib.request.urlopen(request, timeout=60).read())["id"]
+        until = time.monotonic() + 120
+        while status(port, f"/v1/jobs/{name}/result")[0] != 200:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        for _ in range(8):  # more than may run
+            held.enter_context(ask_and_read_later(port, f"GET /v1/jobs/{name}/result"))
+        while status(port, "/v1/pipelines")[0] != 200 or '"unread"' not in log.read_text(encoding="utf-8"):
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no hangups here")
 def test_a_hangup_reads_the_token_again(small: Path, tmp_path: Path) -> None:
     with process(small, tmp_path) as (port, pid, log, token):

@@ -46,7 +46,7 @@ def _check_place(path: str, *, overwrite: bool) -> None:
             than a brat corpus as it was written.
     """
     if path == STDIN:
-        raise UsageError("brat has two files for each document; name a folder or a .zip to write, with -o")
+        raise UsageError("brat has two files for each document; name a folder or a .zip to write")
     if path.lower().endswith(".zip"):
         check_target(path, overwrite=overwrite)
         return

@@ -191,7 +191,9 @@ def _check_place(path: str, *, overwrite: bool) -> None:
     """
     _arrow()
     if path == STDIN or path.lower().endswith((".zip", ".gz")):
-        raise UsageError(f"parquet is a folder with two tables; name a folder with -o, such as out.parquet, not {path}")
+        raise UsageError(
+            f"parquet is a folder with two tables; name a folder to write, such as out.parquet, not {path}"
+        )
     check_folder(Path(path), kind="parquet", overwrite=overwrite)
 
 

@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from fascicle.errors import FascicleError, UsageError
@@ -343,8 +343,13 @@ _SENTENCES: Final[Mapping[int, str]] = {
 
 async def _told_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    detail = _SENTENCES.get(error.status_code, error.detail)
-    return problem_response(make_problem(error.status_code, detail), error.headers)
+    detail, headers = _SENTENCES.get(error.status_code, error.detail), error.headers
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # the router names the methods of one route alone
+        here = [
+            one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] != Match.NONE
+        ]
+        headers = {"Allow": ", ".join(sorted({method for one in here for method in one.methods or ()}))}
+    return problem_response(make_problem(error.status_code, detail), headers)
 
 
 async def _told_disk(request: Request, error: Exception) -> Response:

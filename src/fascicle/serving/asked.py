@@ -16,12 +16,15 @@ from starlette.requests import ClientDisconnect, Request
 
 from fascicle.errors import UsageError
 from fascicle.formats.catalogue import Format, format_named
+from fascicle.formats.handlers import open_frame
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.base import in_words
 from fascicle.settings.serving import ServeSettings
 
-_SLOWEST: Final = 4_096  # minimum bytes per second from a client, in addition to the allowed seconds of silence
+SLOWEST: Final = (
+    4_096  # minimum bytes per second from a client, or to it, in addition to the allowed seconds of silence
+)
 _GRACE: Final = 0.1  # seconds of silence before a request may be cancelled
 _TRIES: Final = 5
 _GZIP: Final = 31  # what zlib calls the format of gzip, with the largest window
@@ -56,7 +59,7 @@ class WaitingRequests:
         async with aclosing(stream):
             while True:
                 begun = loop.time()
-                left = idle + size / _SLOWEST - waited if paced else idle
+                left = idle + size / SLOWEST - waited if paced else idle
                 try:
                     async with asyncio.timeout(min(idle, left)) as limit:
                         self._since[limit] = begun
@@ -297,7 +300,16 @@ def find_writable(name: str) -> Format:
     form = _named(name)
     if not form.writes:
         raise ProblemError(422, f"files of the format {name} are read and not written", code="unknown-name")
+    if not is_one_file(form):
+        raise ProblemError(
+            422, f"{name} is a folder, which no answer can be; give a format that GET /v1/formats writes"
+        )
     return form
+
+
+def is_one_file(form: Format) -> bool:
+    """Returns whether documents are written in a format to one file, which may be a zip."""
+    return not form.many or form.writer.into is not open_frame
 
 
 def check_readable(name: str) -> str:

@@ -24,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.serving.app import app_of, service_of
+from fascicle.serving.asked import SLOWEST
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case
@@ -88,6 +89,7 @@ class ServerLog(logging.Handler):
 _Tokens = tuple[str, tuple[NamedToken, ...] | None]  # the one without a name, and the others
 _BATCH: Final = 32  # connections that are accepted at once, before any of them can be refused
 _QUEUE: Final = 4_096  # connections that the system queues until they are accepted
+_UNSENT: Final = 1 << 18  # bytes of an answer that the system keeps, so that it is seen how fast a client reads
 _SPARE: Final = 256  # descriptors for workers, files, and connections that are being opened or closed
 
 
@@ -109,12 +111,14 @@ class _Connections:
         most: in all.
         each: of one address.
         seconds: that a client has for the headers of a request.
+        idle: seconds that a client may leave an answer unread, in addition to those that its bytes read are worth.
         drop: is called with the reason when a connection is closed.
     """
 
     most: int
     each: int
     seconds: float
+    idle: float
     drop: Callable[[str], None]
     _all: dict[Any, str] = field(default_factory=dict)
     _silent: dict[Any, asyncio.TimerHandle] = field(default_factory=dict)
@@ -126,9 +130,9 @@ class _Connections:
         if full or self._count[address] >= self.each:
             silent = (other for other in self._silent if full or self._all[other] == address)
             if (gone := next(silent, None)) is None:
-                self._give_up(one, "full")
+                self.give_up(one, "full")
                 return
-            self._give_up(gone, "full")
+            self.give_up(gone, "full")
         self._all[one] = address
         self._count[address] += 1
         self.wait(one)
@@ -137,7 +141,7 @@ class _Connections:
         """Starts the timer for the headers of a request, unless it runs."""
         if one in self._all and one not in self._silent:
             later = asyncio.get_running_loop().call_later
-            self._silent[one] = later(self.seconds, self._give_up, one, "slow")
+            self._silent[one] = later(self.seconds, self.give_up, one, "slow")
 
     def speaks(self, one: _Connection) -> None:
         """Stops this timer: the headers have arrived."""
@@ -152,7 +156,8 @@ class _Connections:
             if not self._count[address]:
                 del self._count[address]
 
-    def _give_up(self, one: _Connection, why: str) -> None:
+    def give_up(self, one: _Connection, why: str) -> None:
+        """Closes a connection, and drops what is not read of its answer."""
         self.leave(one)
         self.drop(why)
         one.transport.abort()
@@ -162,6 +167,7 @@ class _Connection(H11Protocol):
     """Connection that registers itself in the `_Connections` of its configuration."""
 
     config: _Config
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Registers the connection."""
@@ -181,11 +187,38 @@ class _Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Removes the connection from the set."""
         self.config.connections.leave(self)
+        self._stop_waiting()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Waits for the client to read."""
+        super().pause_writing()
+        self._see()
+        self._stop_waiting()
+        self._wait_for_reader(self.transport.get_write_buffer_size(), self.loop.time())
+
+    def resume_writing(self) -> None:
+        """Stops waiting: nearly everything is read."""
+        super().resume_writing()
+        self._stop_waiting()
+        self._see()
+
+    def _wait_for_reader(self, size: int, begun: float) -> None:
+        """Ends the connection if too little was read of so many bytes since this time, or looks again later."""
+        idle, read = self.config.connections.idle, size - self.transport.get_write_buffer_size()
+        left = begun + idle + read / SLOWEST - self.loop.time()
+        if left > 0:
+            self._unread = self.loop.call_later(min(left, idle), self._wait_for_reader, size, begun)
+        else:
+            self.config.connections.give_up(self, "unread")
+
+    def _stop_waiting(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
 
     def _see(self) -> None:
         busy = self.cycle is not None and not self.cycle.response_complete
-        if busy and self.conn.our_state is not h11.ERROR:
+        if self.flow.write_paused or (busy and self.conn.our_state is not h11.ERROR):
             self.config.connections.speaks(self)
         else:
             self.config.connections.wait(self)
@@ -307,7 +340,7 @@ def _connections(settings: ServeSettings, tell: LogRateLimiter) -> _Connections:
     most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
-    return _Connections(most=most, each=each, seconds=settings.headers, drop=drop)
+    return _Connections(most=most, each=each, seconds=settings.headers, idle=settings.idle, drop=drop)
 
 
 def _drop(tell: LogRateLimiter, why: str) -> None:
@@ -340,6 +373,7 @@ def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio sends at once
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT)
     try:
         sock.bind((host, port))
     except OSError as error:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import Link, Mention, Relation
 from fascicle.serving.curation.decisions import After, Edit, Step, apply_steps, check, gold_document
 from fascicle.serving.curation.exchange import rules_table
 from fascicle.serving.curation.store import GivenStep, Kept
@@ -207,3 +207,42 @@ def test_rules_and_tasks_are_about_what_models_found() -> None:
         ("gold", SPANS[1]),
         ("m", SPANS[1]),
     ]
+
+
+FATES = {"kept": (0, 7, "T"), "retyped": (0, 7, "U"), "moved": (0, 5, "T"), "rejected": None}
+
+
+def fate(name: str, *, of: str, version: str | None = None, number: int = 1, who: str = "Rita") -> Step:
+    place = FATES[name]
+    after = None if place is None else After(spans=((place[0], place[1]),), type=place[2])
+    return Step(number=number, who=who, at="2026-01-01", version=version, edits=(Edit(item=of, after=after),))
+
+
+@given(st.sampled_from([*FATES]), st.none() | st.sampled_from([*FATES]), st.integers(1, 2))
+def test_relations_follow_what_became_of_a_mention_in_a_project(made: str, review: str | None, curators: int) -> None:
+    names, keys = NAMES[:curators], [one.key for one in MODEL.mentions]
+    document = MODEL.having(relations=(Relation(type="R", arguments=(("a", keys[0]), ("b", keys[1]))),))
+    steps = [fate(made, of='["m","T",[[0,7]]]', number=at, who=name) for at, name in enumerate(names)]
+    steps += [Step(number=10 + at, who=name, at="2026-01-01", finished=True) for at, name in enumerate(names)]
+    end = made
+    if review is not None and (now := FATES[made]) is not None:
+        steps.append(fate(review, of=f'["gold","{now[2]}",[[{now[0]},{now[1]}]]]', number=20, version=REVIEWED))
+        end = review
+    final = Versions(Kept(document, tuple(steps)), Project(curators=names)).final
+    alone = apply_steps(document, (fate(end, of='["m","T",[[0,7]]]'),))
+    assert [(one.origin, one.now, one.verdict) for one in final.items] == [
+        (one.origin, one.now, one.verdict) for one in alone.items
+    ]
+    assert gold_document(final).relations == gold_document(alone).relations
+
+
+def test_a_relation_follows_the_change_that_a_reviewer_chose() -> None:
+    steps = (
+        fate("kept", of='["m","T",[[0,7]]]', who="Ada"),
+        fate("retyped", of='["m","T",[[0,7]]]', number=2, who="Ben"),
+        *(Step(number=3 + at, who=name, at="2026-01-01", finished=True) for at, name in enumerate(("Ada", "Ben"))),
+        fate("rejected", of='["gold","T",[[0,7]]]', number=5, version=REVIEWED),
+        fate("retyped", of='["gold","U",[[0,7]]]', number=6, version=REVIEWED),
+    )
+    final = Versions(Kept(MODEL, steps), Project(curators=("Ada", "Ben"))).final
+    assert [(one.now and one.now.type, one.verdict) for one in final.items] == [("U", "changed"), (None, "")]

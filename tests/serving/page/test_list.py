@@ -180,3 +180,21 @@ def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> No
     page.fill("#find", "002")
     until(page, "document.querySelectorAll('.doc').length === 1")
     assert page.locator("#show").is_hidden()
+
+
+def test_a_list_without_documents_keeps_what_was_asked(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.fill("#find", "trial 1")
+    page.select_option("#show", "flagged")
+    until(page, "document.querySelector('.documents summary').textContent === '0 documents'")
+    page.locator("#sheet").click()  # the keys leave the field
+    press(page, "q")
+    until(page, "document.body.textContent.includes('The documents are in order')")
+    assert page.locator("#find").is_visible()
+    assert [page.input_value(one) for one in ("#find", "#show", "#order")] == ["trial 1", "flagged", "uncertainty"]
+    assert page.inner_text(".documents summary") == "0 documents"
+    page.select_option("#show", "all")
+    until(page, "document.querySelectorAll('.doc').length > 100")
+    assert page.input_value("#find") == "trial 1"
+    assert sum("1" not in one for one in rows(page)) <= 1  # the open one
+    assert "q=trial" in page.url

@@ -117,6 +117,13 @@ class Versions:
         return Item(item.origin, first, "accepted") if same else item
 
     @cached_property
+    def _changed(self) -> dict[MentionKey, Mention]:
+        """Mentions of models that curators confirmed, as reviewed; of several changes, that of the first curator."""
+        gold = {item.origin.key: item.now for item in self.reviewed.items if item.origin and item.now}
+        said = [item for one in reversed(self.done.values()) for item in one.items]
+        return {to.key: gold[now.key] for to, now, *_ in said if to is not None and now is not None and now.key in gold}
+
+    @cached_property
     def final(self) -> Decided:
         """What is reviewed as decisions about the mentions of models; where it is open, nothing is decided."""
         gold = {(one.type, one.spans): one for one in self.reviewed.gold}
@@ -125,14 +132,16 @@ class Versions:
         items = []
         for origin in self.document.mentions:
             place = (origin.type, origin.spans)
-            if now := gold.get(place):
+            now = gold.get(place) or (None if place in still else self._changed.get(origin.key))
+            if now is not None:
                 items.append(Item(origin, now, find_verdict(origin, now)))
             elif place in still or origin.key not in said or not self.reviewed.finished:
                 items.append(Item(origin))
             else:
                 items.append(Item(origin, None, "rejected"))
         there = {(one.type, one.spans) for one in self.document.mentions}
-        items += [Item(None, one, "added") for place, one in gold.items() if place not in there]
+        named = {item.now.key for item in items if item.now is not None}
+        items += [Item(None, one, "added") for one in gold.values() if one.key not in named]
         items += [Item(one) for one in self.reviewed.undecided if (one.type, one.spans) not in there]
         return Decided(self.document, tuple(items), self.reviewed.finished, active(self._steps))
 

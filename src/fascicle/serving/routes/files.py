@@ -16,6 +16,7 @@ from fascicle.serving.asked import (
     check_readable,
     find_writable,
     format_suffix,
+    is_one_file,
     plain_name,
     read_json,
     save_content,
@@ -37,7 +38,7 @@ async def formats(request: Request, service: Service) -> Response:
             means=form.means,
             suffixes=form.suffixes,
             reads=bool(form.reads),
-            writes=bool(form.writes),
+            writes=bool(form.writes) and is_one_file(form),
             suffix=format_suffix(form) if form.suffixes else "",
         )
         for form in FORMATS.values()

@@ -15,18 +15,18 @@ export class Listing {
     this.seen = 0;
   }
 
-  /** Lists the first documents that meet a filter. @param {{q?: string, show?: string, order?: string}} parts @param {any} [open] a document that is in the list anyway */
-  async find(parts, open) {
+  /** Lists the first documents that meet a filter. @param {{q?: string, show?: string, order?: string}} parts @param {any} [open] a document that is in the list anyway @param {boolean} [stay] without it, only if there is no other */
+  async find(parts, open, stay = true) {
     const { q = "", show = "all", order = "added" } = { ...(this.store.listing && this.asked), ...parts };
     const asked = { q, show, order };
     this.asked = asked;
     const told = await service.curation.list({ ...asked, from: 0, most: PAGE });
     if (this.asked !== asked) return; // something else was asked meanwhile
     const rows = told.documents.map((summary) => this.entry(summary));
-    if (open && !rows.includes(open)) rows.unshift(open);
+    if (open && !rows.includes(open) && (stay || !rows.length)) rows.unshift(open);
     this.seen = rows.filter(isHere).length;
     const { total, next } = told;
-    const current = open ? rows.indexOf(open) : rows.length ? 0 : -1;
+    const current = open && stay ? rows.indexOf(open) : rows.length ? 0 : -1;
     this.store.update({ listing: rows.length ? { ...asked, total, next } : null, documents: rows, current, comparison: null });
   }
 

@@ -53,7 +53,7 @@ export class Session {
       if (!who) return;
       await this.waits;
       this.#curates(who);
-      await this.listing.find(parts, id && this.listing.entry({ id }));
+      await this.listing.find({ q: "", show: "all", ...parts }, id && this.listing.entry({ id }));
       if (!this.store.documents.length) say("There is no such document.");
     });
   }
@@ -61,7 +61,7 @@ export class Session {
   /** Lists other documents of the service. @param {{q?: string, show?: string, order?: string}} parts @param {boolean} [stay] whether the open document stays */
   async find(parts, stay = true) {
     const { listing, documents, current } = this.store;
-    await this.#attempt(() => this.listing.find(parts, stay && listing && documents[current]));
+    await this.#attempt(() => this.listing.find(parts, listing && documents[current], stay));
   }
 
   /** Lists more documents. */
