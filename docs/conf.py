@@ -13,6 +13,7 @@ author = "The Fascicle developers"
 copyright = "The Fascicle developers, Apache License 2.0"  # noqa: A001 (the name that Sphinx reads)
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference_pages"]
 exclude_patterns = ["_extensions", "_scripts"]
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "Fascicle"
 html_copy_source = False

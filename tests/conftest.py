@@ -55,6 +55,15 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, which is not ours to keep here."""
+    path = Path(__file__).parents[1] / "build" / "axe" / "package" / "axe.min.js"
+    if not path.is_file():
+        pytest.skip("axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && tar xzf *.tgz")
+    return path.read_text(encoding="utf-8")
+
+
 class NetworkUsedError(AssertionError):
     """A test, or the code under it, reached for the network."""
 

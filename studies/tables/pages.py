@@ -58,8 +58,6 @@ PAGES = (
     ROOT / "README.md",
     DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
-    DOCS / "how-to-serve.md",
-    DOCS / "how-to-curate.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
 _TABLE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -23,6 +23,7 @@ from fascicle.text.targets import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to-add-a-model.md").read_text(encoding="utf-8")
+CONTRACT = (ROOT / "docs" / "contribute" / "heads.md").read_text(encoding="utf-8")
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"^A (?:new file|change of) `([^`]+)`:$", re.MULTILINE)
 MOST_LINES = 80
@@ -113,15 +114,15 @@ def test_the_page_names_the_whole_contract_and_every_table() -> None:
     methods = {"outputs", "inputs", "gold", "without", "targets", "scores", "loss", "look_for", "forget"}
     methods |= {"soft_gold", "imitation", "imitates", "scheme"}
     assert contract == {"Head", "limits", "axes", *methods}
-    assert contract <= set(re.findall(r"^\| `(\w+)", PAGE, re.MULTILINE))
-    record = PAGE.partition("| field of `HeadKind` |")[2].partition("\n\n")[0]
+    assert contract <= set(re.findall(r"^\| `(\w+)", CONTRACT, re.MULTILINE))
+    record = CONTRACT.partition("| field of `HeadKind` |")[2].partition("\n\n")[0]
     assert all(re.search(rf"^\| [^|]*\b{field.name}\b", record, re.MULTILINE) for field in fields(HeadKind))
-    assert all(f"`{field.name}`" in PAGE for field in fields(Limits))
+    assert all(f"`{field.name}`" in CONTRACT for field in fields(Limits))
     with pytest.raises(ValueError, match="a span head has the tables starts, ends, widths, spans, ") as refused:
         candidate_spans({}, [], longest=1)
     of_spans = str(refused.value).split("tables ")[1].split(", one")[0].split(", ")
     of_taggers = ["emissions", *ChainScores.__annotations__]
-    listed = re.findall(r"^\|[^|]*\|([^|]*)\| `\[", PAGE, re.MULTILINE)
+    listed = re.findall(r"^\|[^|]*\|([^|]*)\| `\[", CONTRACT, re.MULTILINE)
     both = ContrastiveScorer(ContrastForm(), width=8, types=1).outputs
     assert re.findall(r"`(\w+)`", "".join(listed)) == [*of_taggers, *of_spans, *both]
 

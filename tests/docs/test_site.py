@@ -8,13 +8,19 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.axe import violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 for needed in ("sphinx", "myst_parser", "furo"):
     pytest.importorskip(needed)
 
 ROOT = Path(__file__).resolve().parents[2]
+SHOWN = ("index", "search", "contribute/plugins", "formats/annotation", "python/settings")  # every kind of content
 PROBLEMS = {
     "a dead link": "\n[nowhere](nowhere.md)\n",
     "a dead anchor": "\n[nowhere](formats.md#nowhere)\n",
@@ -60,6 +66,18 @@ def test_every_page_is_built(site: Site) -> None:
     assert [str(page) for page in pages if not (site.out / "html" / page).is_file()] == []
     settings = (site.out / "html" / "python" / "settings.html").read_text(encoding="utf-8")
     assert "patience_epochs" in settings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_axe_finds_nothing(site: Site, browser: Browser, axe: str, width: int, dark: bool) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
+    for name in SHOWN:
+        page.goto((site.out / "html" / f"{name}.html").as_uri())
+        assert violations(page, axe) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
+    page.close()
 
 
 @pytest.mark.slow

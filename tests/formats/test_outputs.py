@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError
 from fascicle.formats import write
+from fascicle.formats.account import Account
 from fascicle.formats.extraction import EXTRACTED
+from fascicle.formats.report import WriteReport
 
 PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))
 
@@ -23,12 +25,13 @@ def test_an_extracted_text_stands_beside_a_table(tmp_path: Path, name: str) -> N
     (text,) = tmp_path.glob("*.texts/*")
     assert text.name == "a%2Fb.txt"
     assert text.read_text(encoding="utf-8") == PAGE.text
+    assert report.folders == {str(text.parent)}
     assert not report.losses.keys() - {"sources"}
 
 
 @pytest.mark.parametrize("name", ["m.jsonl", "m.records.jsonl", "m.bioc.xml", "m.txt", "m.html", "brat"])
 def test_formats_with_texts_have_nothing_beside_them(tmp_path: Path, name: str) -> None:
-    write(tmp_path / name, [PAGE], format="brat" if name == "brat" else "auto")
+    assert not write(tmp_path / name, [PAGE], format="brat" if name == "brat" else "auto").folders
     assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
@@ -43,6 +46,17 @@ def test_another_text_is_kept_unless_the_user_says_so(tmp_path: Path) -> None:
     write(tmp_path / "m.csv", [PAGE], overwrite=True)
     write(tmp_path / "m.tsv", [PAGE])  # the same text
     assert other.read_text(encoding="utf-8") == PAGE.text
+
+
+def test_the_account_names_the_folder_also_after_an_interruption(tmp_path: Path) -> None:
+    account = Account()
+    assert "offsets" not in account.sentence()
+    account.add(write(tmp_path / "m.csv", [PAGE]))
+    assert account.sentence().endswith(f" {tmp_path / 'm.texts'}")
+    later = Account()
+    later.restore(account.state())
+    later.add(write(tmp_path / "n.csv", [PAGE]))
+    assert later.sentence().endswith(f" {tmp_path / 'm.texts'} and 1 other folder")
 
 
 def test_nothing_stands_beside_standard_output_or_a_device(
@@ -60,6 +74,6 @@ def test_each_id_has_a_file_of_its_own(ids: list[str]) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         documents = [Document(id=name, text=name, meta=dict(EXTRACTED)) for name in ids]
-        list(write_texts_beside(documents, f"{folder}/m.csv", overwrite=False))
+        list(write_texts_beside(documents, f"{folder}/m.csv", overwrite=False, report=WriteReport()))
         found = {file.read_bytes().decode() for file in Path(folder, "m.texts").iterdir()}
     assert found == set(ids)

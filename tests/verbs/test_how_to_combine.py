@@ -1,4 +1,4 @@
-"""The page on combining is followed literally: its commands, its map, its Python."""
+"""The pages on combining and filtering are followed literally: commands, map, Python, recipe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fascicle.runtime.combination.type_names import parse_map
 from fascicle.settings.recipes.any import parse_any
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "how-to-combine.md").read_text(encoding="utf-8")
+PAGE, FILTER = ((ROOT / "docs" / f"how-to-{name}.md").read_text(encoding="utf-8") for name in ("combine", "filter"))
 
 
 def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +40,7 @@ def test_the_walk(cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_map_and_the_python() -> None:
-    table, _ = blocks(PAGE, "toml")
+    (table,) = blocks(PAGE, "toml")
     assert parse_map(tomllib.loads(table), origin="page").of("rules") == {
         "CHEMICAL": "Chemical",
         "Species": "",
@@ -54,7 +54,7 @@ def test_the_map_and_the_python() -> None:
 
 
 def test_the_recipe_of_the_filter() -> None:
-    _, recipe = blocks(PAGE, "toml")
+    (recipe,) = blocks(FILTER, "toml")
     found = parse_any(tomllib.loads(recipe), origin="page")
     assert (found.filter.held_out, found.filter.threshold_part) == (0.15, 0.2)
 

@@ -75,6 +75,7 @@ class Account:
         mentions: mentions that were written.
         losses: code -> how often a format could not hold something.
         examples: code -> the first document with this loss.
+        folders: names of the folders of extracted texts beside the outputs.
         events: counts of the events of the documents.
     """
 
@@ -97,6 +98,7 @@ class Account:
         self.mentions = 0
         self.losses: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
+        self.folders: set[str] = set()
         self.events = EventCounts()
 
     @property
@@ -126,6 +128,7 @@ class Account:
         self.losses.update(report.losses)
         for code, example in report.examples.items():
             self.examples.setdefault(code, example)
+        self.folders |= report.folders
 
     def passed(self, report: WriteReport) -> None:
         """Notes a document that the writer has handled; the first written document releases the message held back.
@@ -200,7 +203,10 @@ class Account:
         said = f"{plural(self.documents, 'document')} in: {self.written:,} {done}{place}"
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.left_out.items()))
         left_out = f", {self.left_out.total():,} left out ({reasons})" if reasons else ""
-        return f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}"
+        first, *others = sorted(self.folders) or [""]
+        beside = f"; the texts to which the offsets refer are in {first}" if first else ""
+        more = f" and {plural(len(others), 'other folder')}" if others else ""
+        return f"{said} with {plural(self.mentions, 'mention')}, {self.aside:,} set aside{left_out}{beside}{more}"
 
     def state(self) -> dict[str, Any]:
         """Returns what a resumed run needs from the finished part; the counts of reading are not included."""
@@ -211,6 +217,7 @@ class Account:
             "writing": self.writing.count,
             "losses": dict(self.losses),
             "examples": dict(self.examples),
+            "folders": sorted(self.folders),
             "events": self.events.state(),
         }
 
@@ -224,6 +231,7 @@ class Account:
         self.losses.update(state["losses"])
         for code, example in state["examples"].items():
             self.examples.setdefault(code, example)
+        self.folders.update(state.get("folders", ()))
         self.events.restore(state["events"])
         self._passed = self._passed or bool(state["written"])
 

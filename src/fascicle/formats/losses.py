@@ -64,11 +64,18 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
+
 # What a file that names texts by their ids refers to.
 OF_TEXT: Final = frozenset(
     {"text-between-words", "sections", "section-attributes", "sentences", "words", "abbreviations", "meta"}
 )
 EVERYTHING: Final = frozenset(FIELDS)
+
+
+def describe_loss(code: str) -> str:
+    """Returns a sentence that says what the format cannot hold; of parts of links the code alone says which."""
+    what = LOSSES.get(code, "...")
+    return f"the format cannot hold {'it' if what.startswith('...') else what}"
 
 
 @dataclass(frozen=True, kw_only=True)

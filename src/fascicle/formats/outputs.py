@@ -198,7 +198,7 @@ def _write(
     encode = writer.encoder(writer.options() if options is None and writer.options is not None else options)
     report = WriteReport() if report is None else report
     if "text-between-words" in holds.by_reference and chosen.name != "text":  # which shows the text itself
-        documents = write_texts_beside(documents, path, overwrite=request.overwrite)
+        documents = write_texts_beside(documents, path, overwrite=request.overwrite, report=report)
     ready = map(writer.prepare, documents) if writer.prepare is not None else documents
     once = _once(encode) if writer.by_id else encode
     send = partial(write_each, ready, once, holds=holds, report=report, strictness=request.strictness)
@@ -246,13 +246,16 @@ _NOT_IN_NAMES: Final = re.compile(r'[%/\\:*?"<>|\x00-\x1f]|^\.')
 _Result = TypeVar("_Result")
 
 
-def write_texts_beside(documents: Iterable[_Result], path: str, *, overwrite: bool) -> Iterator[_Result]:
+def write_texts_beside(
+    documents: Iterable[_Result], path: str, *, overwrite: bool, report: WriteReport
+) -> Iterator[_Result]:
     """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file ``NAME.csv``.
 
     Args:
         documents: any.
         path: of the file; nothing is written beside standard output or a device.
         overwrite: replace another text of this name.
+        report: receives the name of the folder.
 
     Raises:
         OutputError: there is another text of this name, or the place cannot be written.
@@ -263,6 +266,7 @@ def write_texts_beside(documents: Iterable[_Result], path: str, *, overwrite: bo
     for document in documents:
         if is_file and isinstance(document, Document) and EXTRACTED.items() <= document.meta.items():
             _write_text(folder, document, overwrite=overwrite)
+            report.folders.add(str(folder))
         yield document
 
 

@@ -189,6 +189,7 @@ class WriteReport:
         mentions: number of mentions written.
         losses: code -> number of mentions (or other things) that the file does not hold.
         examples: code -> the first document with this loss.
+        folders: names of the folders of extracted texts beside the file.
         aside: documents that the format cannot hold at all.
     """
 
@@ -196,6 +197,7 @@ class WriteReport:
     mentions: int = 0
     losses: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
     aside: FailedDocuments = field(default_factory=FailedDocuments)
 
     def lose(
@@ -229,6 +231,7 @@ class WriteReport:
         self.losses.update(other.losses)
         for code, where in other.examples.items():
             self.examples.setdefault(code, where)
+        self.folders |= other.folders
 
     def lines(self) -> list[str]:
         """Returns the losses as sentences for users."""

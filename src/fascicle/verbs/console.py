@@ -16,6 +16,7 @@ from fascicle.core.files.source import STDIN
 from fascicle.core.progress import NOW_AND_THEN, OFTEN, progress
 from fascicle.errors import MissingExtraError
 from fascicle.formats.account import Account
+from fascicle.formats.losses import describe_loss
 from fascicle.verbs.messages import say, with_options
 
 # Notes that are printed without --verbose.
@@ -89,8 +90,7 @@ class Tally:
         for key, count, sentence in self.account.reading.mended():
             events.count(key, count, sentence)
         lost = {
-            ("loss", code): f"the format cannot hold it; first in {where}"
-            for code, where in self.account.examples.items()
+            ("loss", code): f"{describe_loss(code)}; first in {where}" for code, where in self.account.examples.items()
         }
         first = lost | events.first
         dropped = Counter({("loss", code): count for code, count in losses.items()})

@@ -95,7 +95,7 @@ class PartFacts:
 
 
 def _parts_in(folder: Path) -> dict[str, Path]:
-    """Finds the parts of a corpus in a folder by their names.
+    """Finds the parts of a corpus in a folder by their names; a folder of documents in brat format is train.
 
     Args:
         folder: with files or folders such as ``train.tsv``, ``dev`` and ``my-test.jsonl``.
@@ -103,9 +103,9 @@ def _parts_in(folder: Path) -> dict[str, Path]:
     Raises:
         InputError: no train or dev, or several of one.
     """
-    found: dict[str, Path] = {}
     if any(one.suffix in ANNOTATIONS for one in folder.iterdir()):
-        return found  # the names of its files are those of documents
+        return {"train": folder}
+    found: dict[str, Path] = {}
     for part, words in _WORDS.items():
         named = [one for one in sorted(folder.iterdir()) if one.name[0] != "." and _is_named(one.name, words)]
         if len(named) > 1:
@@ -170,7 +170,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
         if part not in parts:
             raise UsageError(
                 f"there is no part {part}, but training needs train and dev; move about a fifth of the documents to "
-                "another folder or file, and name it with --dev PATH (in Python dev=PATH)"
+                "another folder or file, and name it with dev=PATH"
             )
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")

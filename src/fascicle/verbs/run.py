@@ -13,6 +13,7 @@ from fascicle.core.progress import Progress as Shown
 from fascicle.core.progress import progress
 from fascicle.core.wording import plural
 from fascicle.formats.catalogue import PARTS
+from fascicle.formats.losses import describe_loss
 from fascicle.formats.requests import left_out_notes
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
@@ -83,7 +84,7 @@ def print_account(totals: Totals, folder: str, *, as_json: bool, strict: bool = 
             f"and not about {one.expected:,}"
         )
     for code, count in totals.losses.items():
-        say(f"loss {code}: {count:,} (the format cannot hold it)")
+        say(f"loss {code}: {count:,} ({describe_loss(code)})")
     tally.say(verbose=verbose)
     for reason, count in totals.reasons.items():
         say(f"in quarantine at {reason}: {plural(count, 'document')}")

@@ -35,12 +35,3 @@ def shown(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sta
 def opened(browser: Browser, shown: Standing) -> Iterator[Opened]:
     """Opens the page of the service that all tests share."""
     yield from opener(browser, shown)
-
-
-@pytest.fixture(scope="package")
-def axe() -> str:
-    """The script of axe-core, which is not ours to keep here."""
-    path = Path(__file__).parents[3] / "build" / "axe" / "package" / "axe.min.js"
-    if not path.is_file():
-        pytest.skip("axe-core is not there: mkdir -p build/axe && cd build/axe && npm pack axe-core && tar xzf *.tgz")
-    return path.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from standing import Standing, standing
 from tests.serving.page.browsing import Opened
+from tests.support.axe import violations
 
 from fascicle.serving.server import PipelineOpener
 from fascicle.settings.serving import ServeSettings
@@ -134,16 +135,6 @@ def test_axe_finds_no_violation(opened: Opened, axe: str, dark: bool) -> None:
             page.wait_for_timeout(400)
         wrong += [(view, found) for found in violations(page, axe)]
     assert wrong == []
-
-
-def violations(page: Page, axe: str) -> list[str]:
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{one['id']}: {node['html'][:150]} {node['any'][0]['message'] if node['any'] else ''}"
-        for one in found["violations"]
-        for node in one["nodes"][:2]
-    ]
 
 
 @pytest.mark.parametrize("width", [320, 400, 1280, 2560])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.serving.page.browsing import Opened, press, tally, until
 from tests.serving.page.project import Team, team
-from tests.serving.page.test_safety import TINY, overflow, violations
+from tests.serving.page.test_safety import TINY, overflow
+from tests.support.axe import violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

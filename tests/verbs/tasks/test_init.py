@@ -116,6 +116,13 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.Captur
     output = tmp_path / "r.toml"
     assert "no part dev" in refusal(capsys, folder, "-o", output)
     assert "no part dev" in refusal(capsys, folder / "train.jsonl", "-o", output)
+    brat = folder / "brat"
+    brat.mkdir()
+    (brat / "a.txt").write_text("Aspirin helps.", encoding="utf-8")
+    (brat / "a.ann").write_text("T1\tDrug 0 7\tAspirin\n", encoding="utf-8")
+    said = refusal(capsys, brat, "-o", output)
+    assert "no part dev" in said
+    assert "--dev" in said
     assert "there is no dev part" in refusal(capsys, folder / "train.jsonl", "--dev", tmp_path / "x", "-o", output)
     two = corpus(tmp_path / "d", flat("a b", (0, 1)), parts=("train", "train-2", "dev"))
     assert "several" in refusal(capsys, two, "-o", output)
