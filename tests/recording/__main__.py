@@ -1,11 +1,13 @@
 """Records what two checkouts answer to the same commands and requests, and compares them.
 
-usage: python -m tests.recording record CHECKOUT -o RECORD.json [--only TEXT]
+usage: python -m tests.recording record CHECKOUT -o RECORD.json [--only TEXT] [--part K/N]
        python -m tests.recording compare RECORD.json RECORD.json [--renames TABLE.tsv]
 
 `record` runs each line of ``commands.txt`` with the package of CHECKOUT in a fresh copy of ``inputs/``. It keeps the
 exit code, both outputs and every file that the command wrote or removed. Then it starts a service and asks what
 ``requests.json`` lists. What differs from run to run (places, seconds, dates, ports) is replaced by its name.
+`--part 1/3` records every third command, and `--part 2/3` those after them: parts of N that together hold all. The
+first part asks the service.
 
 `compare` prints what differs, and ends with 1 if anything does. TABLE has two columns, old and new name: a name that
 was changed by intent.
@@ -49,26 +51,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     recording.add_argument("checkout", type=Path)
     recording.add_argument("-o", "--output", type=Path, required=True)
     recording.add_argument("--only", default="", help="only commands that contain this text")
+    recording.add_argument("--part", default="1/1", help="K/N: the K-th of N parts of the list")
     comparing = verbs.add_parser("compare")
     comparing.add_argument("records", nargs=2, type=Path)
     comparing.add_argument("--renames", type=Path)
     args = parser.parse_args(argv)
     if args.verb == "compare":
         return compared(*(json.loads(path.read_text()) for path in args.records), renames=renames_of(args.renames))
-    args.output.write_text(json.dumps(dict(recorded(args.checkout.resolve(), only=args.only)), indent=1) + "\n")
+    part, parts = map(int, args.part.split("/"))
+    answers = dict(recorded(args.checkout.resolve(), only=args.only, part=part, parts=parts))
+    args.output.write_text(json.dumps(answers, indent=1) + "\n")
     return 0
 
 
-def recorded(checkout: Path, *, only: str = "") -> Iterator[tuple[str, Any]]:
-    """Each command and request of the lists, with its answer."""
+def recorded(checkout: Path, *, only: str = "", part: int = 1, parts: int = 1) -> Iterator[tuple[str, Any]]:
+    """Each command and request of a part of the lists, with its answer."""
     with tempfile.TemporaryDirectory() as folder:
         program = _program(Path(folder), checkout)
-        for line in (HERE / "commands.txt").read_text().splitlines():
-            if line and not line.startswith("#") and only in line:
-                sys.stderr.write(f"{line}\n")
-                yield line, _answer_of_command(line, Path(folder), program)
-        if not only:
+        for line in commands(only)[part - 1 :: parts]:
+            sys.stderr.write(f"{line}\n")
+            yield line, _answer_of_command(line, Path(folder), program)
+        if not only and part == 1:
             yield from _answers_of_service(Path(folder), program)
+
+
+def commands(only: str = "") -> list[str]:
+    """Commands of the list that contain a text, each once."""
+    lines = (HERE / "commands.txt").read_text().splitlines()
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#") and only in line))
 
 
 def compared(before: Mapping[str, Any], after: Mapping[str, Any], *, renames: Mapping[str, str]) -> int:

@@ -64,16 +64,21 @@ def chunks(documents: Iterable[Document], *, first: int = _CHUNK_DOCUMENTS) -> I
 
 def portions(documents: Iterable[Document], *, characters: int) -> Iterator[list[Document]]:
     """Yields consecutive documents; each portion ends with the document by which it has at least so many characters."""
-    portion: list[Document] = []
+    return group_by_size(documents, lambda document: len(document.text) + 1, least=characters)
+
+
+def group_by_size(items: Iterable[_T], size_of: Callable[[_T], int], *, least: int) -> Iterator[list[_T]]:
+    """Yields consecutive items; each group ends with the item by which it has at least a given size."""
+    group: list[_T] = []
     size = 0
-    for document in documents:
-        portion.append(document)
-        size += len(document.text) + 1
-        if size >= characters:
-            yield portion
-            portion, size = [], 0
-    if portion:
-        yield portion
+    for item in items:
+        group.append(item)
+        size += size_of(item)
+        if size >= least:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def stream(

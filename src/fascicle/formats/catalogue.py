@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, cast
 
@@ -200,7 +201,7 @@ def format_of_output(path: str) -> str:
     """Returns the format for the file name of an output, or the empty string; a final ``.gz`` is ignored."""
     name = path.lower().removesuffix(".gz")
     ends = {end: row.name for row in reversed(_ROWS) if row.writes for end in row.suffixes if name.endswith(end)}
-    return ends[max(ends, key=len)] if ends else plugged_by_suffix(suffix(path), "writers")
+    return ends[max(ends, key=len)] if ends else plugged_by_suffix(PurePath(name).suffix, "writers")
 
 
 def plugged_by_suffix(end: str, group: str) -> str:

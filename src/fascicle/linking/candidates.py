@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -18,30 +18,21 @@ EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates:
-    """Candidates of units; each concept occurs once for a unit, by the best of its names.
+@dataclass(frozen=True)
+class FoundConcepts:
+    """Concepts that were found for units, one for each name that led to one.
 
     Attributes:
-        units: in the order of documents, mentions and parts.
-        owners: number of the unit of each candidate, ascending, ``[n]``; so are all the others.
-        concepts: rows in the pack of the concepts that lead their sets, ascending within a unit.
+        owners: number of the unit of each, ``[n]``; so are all the others.
+        concepts: rows in the pack.
         terms: row of the active term by which it was found, or -1 for a remembered name.
         tiers: numbers in `TIERS`.
         similarity: of the keys, or of the vectors of a name that was found by them.
-        ways: of all names that lead to it, as bits by their number in `WAYS`.
+        ways: numbers in `WAYS`.
         distance: `ITSELF` for a name of its own, else that of a concept that it is equivalent to, see `Reached`.
-        names: how many terms lead to it.
-        priors: of the term; 0.5 for a remembered name.
-        labels: whether the term is a preferred name.
-        distinctive: whether it was found by a short form alone that is hardly short for anything else.
-        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
         hinted: 1 if words of the mention name the species of the concept, -1 if they name another, else 0.
-        remembered: how many documents annotated the surface with it.
-        remembered_all: how many annotated it with any concept.
     """
 
-    units: list[Unit]
     owners: Ints
     concepts: Ints
     terms: Ints
@@ -49,12 +40,33 @@ class Candidates:
     similarity: Floats
     ways: Ints
     distance: Ints
+    hinted: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates(FoundConcepts):
+    """Candidates of units; each concept occurs once for a unit, by the best of its names.
+
+    ``owners`` ascend, and within a unit ``concepts``, which lead their sets. ``ways`` are those of all names that lead
+    to a concept, as bits by their number in `WAYS`.
+
+    Attributes:
+        units: in the order of documents, mentions and parts.
+        names: how many terms lead to it.
+        priors: of the term; 0.5 for a remembered name.
+        labels: whether the term is a preferred name.
+        distinctive: whether it was found by a short form alone that is hardly short for anything else.
+        agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
+        remembered: how many documents annotated the surface with it.
+        remembered_all: how many annotated it with any concept.
+    """
+
+    units: list[Unit]
     names: Ints
     priors: Floats
     labels: Bools
     distinctive: Bools
     agrees: Floats
-    hinted: Ints
     remembered: Ints
     remembered_all: Ints
 
@@ -74,8 +86,7 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
-    columns = {name: getattr(found, name)[kept] for name in Candidates.__dataclass_fields__ if name != "units"}
-    return Candidates(units=found.units, **columns)
+    return replace(found, **{name: column[kept] for name, column in vars(found).items() if name != "units"})
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from fascicle.linking.asking import (
     make_query,
     make_units,
 )
-from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, limit_candidates
+from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, FoundConcepts, limit_candidates
 from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
@@ -40,23 +41,6 @@ _WAY: Final = {way: number for number, way in enumerate(WAYS)}
 _SHORT: Final = 1 << _WAY["short"]
 _NONE: Final = np.empty(0, dtype=np.int64)
 Excluded = Mapping[int, Mapping[tuple[str, str], Collection[str]]]
-
-
-class _Rows(NamedTuple):
-    """Terms by which units were found, one row each."""
-
-    units: Ints
-    concepts: Ints
-    terms: Ints
-    tiers: Ints
-    similarity: Floats
-    ways: Ints
-    distance: Ints
-    hinted: Ints
-
-    def at(self, which: Ints) -> _Rows:
-        """Returns the given rows, in the given order."""
-        return _Rows._make(one[which] for one in self)
 
 
 class CandidateGenerator:
@@ -143,7 +127,7 @@ class CandidateGenerator:
                 units[at] = units[at]._replace(question=question)
         return units
 
-    def _look(self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find) -> _Rows:
+    def _look(self, lookups: Sequence[_Lookup], units: Sequence[Unit], find: _Find) -> FoundConcepts:
         """Looks up strings for units; equal strings of one type are looked up once."""
         distinct: dict[tuple[LookupString, str], int] = {}
         pairs = ((asked, units[number].type) for number, asked in lookups)
@@ -159,7 +143,7 @@ class CandidateGenerator:
         concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
         taxa = taxa[which]
         agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
-        return _Rows(
+        return FoundConcepts(
             owners,
             concepts,
             found.terms[by],
@@ -170,7 +154,9 @@ class CandidateGenerator:
             np.where(taxa < 0, 0, agrees),
         )
 
-    def _by_short(self, units: list[Unit], missing: Sequence[int], without: Excluded) -> tuple[list[Unit], _Rows]:
+    def _by_short(
+        self, units: list[Unit], missing: Sequence[int], without: Excluded
+    ) -> tuple[list[Unit], FoundConcepts]:
         """Looks up the short forms of pairs whose long forms have no candidates."""
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
@@ -182,7 +168,7 @@ class CandidateGenerator:
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
 
-    def _divided(self, units: list[Unit], found: list[_Rows]) -> tuple[list[Unit], list[_Rows]]:
+    def _divided(self, units: list[Unit], found: list[FoundConcepts]) -> tuple[list[Unit], list[FoundConcepts]]:
         """Replaces units without candidates by their parts, where each part of a reading is a name."""
         split = self._parts(units, _missing(units, found))
         if not split:
@@ -197,7 +183,7 @@ class CandidateGenerator:
                 divided.append(part)
             if number not in split:
                 divided.append(unit)
-        renumbered = [rows._replace(units=numbers[rows.units]) for rows in found]
+        renumbered = [replace(rows, owners=numbers[rows.owners]) for rows in found]
         return divided, [*renumbered, self._look(_lookups(divided, parts), divided, self.finder.find)]
 
     def _parts(self, units: Sequence[Unit], numbers: Sequence[int]) -> dict[int, tuple[Unit, ...]]:
@@ -217,24 +203,24 @@ class CandidateGenerator:
         found = self.finder.find([name for name, _ in pairs], [kind for _, kind in pairs])
         return {pairs[place] for place in found.places.tolist()}
 
-    def _best(self, units: list[Unit], found: Sequence[_Rows], without: Excluded) -> Candidates:
+    def _best(self, units: list[Unit], found: Sequence[FoundConcepts], without: Excluded) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
-        rows = _Rows(*(np.concatenate(one) for one in zip(*found, seen, strict=True)))
+        rows = FoundConcepts(*map(np.concatenate, zip(*(vars(one).values() for one in (*found, seen)), strict=True)))
         priors = np.full(len(rows.terms), 0.5)
         priors[rows.terms >= 0] = active.prior[rows.terms[rows.terms >= 0]]
         better = ((rows.tiers * 8 + rows.distance) * 8 + rows.ways) * 4 - rows.hinted
-        order = np.lexsort((rows.terms, -priors, better, rows.units << 32 | leads.of(rows.concepts)))
-        rows, priors = rows.at(order), priors[order]
-        pairs = rows.units << 32 | leads.of(rows.concepts)
+        order = np.lexsort((rows.terms, -priors, better, rows.owners << 32 | leads.of(rows.concepts)))
+        rows, priors = _at(rows, order), priors[order]
+        pairs = rows.owners << 32 | leads.of(rows.concepts)
         first = np.flatnonzero(np.diff(pairs, prepend=-1))
         if len(leads):
             by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)  # names of one key have it by turns
             how = (by_key * 8 + rows.distance) * 8 + rows.ways
             priors[first] = _of_sets(first, rows.concepts, how, priors)
         ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
-        best, names = rows.at(first), np.diff(first, append=len(pairs))
+        best, names = _at(rows, first), np.diff(first, append=len(pairs))
         concepts = pairs[first] & 0xFFFFFFFF
         labels = (rows.terms >= 0) & (rows.distance == np.repeat(best.distance, names))
         labels[labels] = active.kind[rows.terms[labels]] == _LABEL
@@ -242,21 +228,18 @@ class CandidateGenerator:
         remembered = np.zeros(len(first), dtype=np.int64)
         places = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
         remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
-        totals = np.bincount(best.units, weights=remembered, minlength=len(units)).astype(np.int64)
-        distinctive, agrees = self._agreement(units, best.units, concepts, ways)
+        totals = np.bincount(best.owners, weights=remembered, minlength=len(units)).astype(np.int64)
+        distinctive, agrees = self._agreement(units, best.owners, concepts, ways)
         gathered = Candidates(
+            **vars(best) | {"concepts": concepts, "ways": ways},
             units=units,
-            owners=best.units,
-            concepts=concepts,
-            ways=ways,
             names=names,
             priors=priors[first],
             labels=labels,
             distinctive=distinctive,
             agrees=agrees,
             remembered=remembered,
-            remembered_all=totals[best.units],
-            **{name: getattr(best, name) for name in ("terms", "tiers", "similarity", "distance", "hinted")},
+            remembered_all=totals[best.owners],
         )
         allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
         return limit_candidates(gathered, self._allowed(gathered, allowed))
@@ -301,7 +284,7 @@ class CandidateGenerator:
     def _allows(self, kind: str, row: int) -> bool:
         return kind not in self._wanted or bool(self._wanted[kind][row])
 
-    def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[_Rows, dict[tuple[int, int], int]]:
+    def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[FoundConcepts, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
         simple = cache(lambda surface: key(surface, 1))
         seen = []
@@ -324,18 +307,23 @@ class CandidateGenerator:
         for (number, _, count, _), row in known:
             counts[number, row] = max(counts.get((number, row), 0), count)
         columns = [(number, row, -1, REMEMBERED, 1, way, 0, 0) for (number, _, _, way), row in known]
-        return _Rows(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
+        return FoundConcepts(*np.array(columns, dtype=np.int64).reshape(-1, 8).T), counts
+
+
+def _at(rows: FoundConcepts, which: Ints) -> FoundConcepts:
+    """Returns the given rows, in the given order."""
+    return FoundConcepts(*(column[which] for column in vars(rows).values()))
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[_Lookup]:
     return [(number, asked) for number in numbers for asked in units[number].question.asked]
 
 
-def _missing(units: Sequence[Unit], found: Sequence[_Rows], *, below: float = 0.0) -> list[int]:
+def _missing(units: Sequence[Unit], found: Sequence[FoundConcepts], *, below: float = 0.0) -> list[int]:
     """Returns the numbers of units that have no row, or only rows below the required similarity."""
     none = np.ones(len(units), dtype=np.bool_)
     for rows in found:
-        none[rows.units[rows.similarity >= below]] = False
+        none[rows.owners[rows.similarity >= below]] = False
     return np.flatnonzero(none).tolist()
 
 

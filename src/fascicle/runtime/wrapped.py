@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class WrappedPredictor(Annotator):
-    """Predictor of another package; its properties are those of the predictor inside."""
+    """Predictor around another one, whose properties it has."""
 
     def __init__(self, predictor: Annotator) -> None:
         """Takes the predictor."""

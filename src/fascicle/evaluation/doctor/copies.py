@@ -22,6 +22,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from fascicle.core.mention import Span
+from fascicle.core.stream import group_by_size
 from fascicle.evaluation.doctor.fingerprints import (
     ANCHOR,
     Hashes,
@@ -224,7 +225,7 @@ class Search:
 
     def sentences_in(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Streams the number of a sentence of the index, and the index of a text that it stands in, each pair once."""
-        for batch in _batches(texts):
+        for batch in group_by_size(range(len(texts)), lambda index: len(texts[index]), least=_CHUNK):
             normals = ["".join(normal_words(texts[index])) for index in batch]
             ends: list[int] = []
             for normal in normals:
@@ -331,17 +332,3 @@ def _by_part(items: Iterable[Item]) -> dict[Part, list[Item]]:
     for item in items:
         found.setdefault(item.part, []).append(item)
     return found
-
-
-def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Indexes of texts that are looked at together."""
-    batch: list[int] = []
-    size = 0
-    for index, text in enumerate(texts):
-        batch.append(index)
-        size += len(text)
-        if size >= _CHUNK:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
