@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError
 from fascicle.formats import write
-from fascicle.formats.extraction import EXTRACTED
+from fascicle.formats.handlers import EXTRACTED
 
 PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))
 

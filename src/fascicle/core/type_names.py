@@ -15,7 +15,6 @@ from typing import Any, Self
 
 from fascicle.core.wording import fold_name
 from fascicle.errors import RecipeError
-from fascicle.settings.recipes.strict import toml_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +101,8 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     known = _shipped()
     if path is None:
         return known
+    from fascicle.settings.recipes.strict import toml_values
+
     values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
     return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
 

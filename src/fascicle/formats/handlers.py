@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NoReturn
 
 from fascicle.core import contracts
@@ -25,6 +26,7 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
 WriteOne = Callable[[Any], object]
+EXTRACTED: Final = MappingProxyType({"text": "extracted"})  # `Document.meta` of a text that no file holds
 _NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK: Final = "\ufeff"
 
