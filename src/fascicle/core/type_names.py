@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
+
+import msgspec
 
 from fascicle.core.wording import fold_name
 from fascicle.errors import RecipeError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Meanings:
+class Meanings(msgspec.Struct, frozen=True, kw_only=True):
     """Canonical names of several type names.
 
     Attributes:
@@ -32,8 +32,7 @@ class Meanings:
     unknown: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vocabulary:
+class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
     """Canonical names of types, and their synonyms; made by `read_vocabulary`.
 
     Attributes:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NoReturn
+
+import msgspec
 
 from fascicle.core import contracts
 from fascicle.core.document import Document, Section
@@ -105,8 +106,7 @@ def _encoded(document: Item, encode: Encode, part: WriteReport) -> Any:
         ) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True, kw_only=True):
     """Reader of files in a format.
 
     Attributes:
@@ -151,8 +151,7 @@ def _check_file(path: str, *, overwrite: bool) -> None:
         check_target(path, overwrite=overwrite)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Writer:
+class Writer(msgspec.Struct, frozen=True, kw_only=True):
     """Writer of files in a format.
 
     Attributes:

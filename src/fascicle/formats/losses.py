@@ -291,8 +291,7 @@ def _joined(document: Document) -> str:
     return " ".join([text[start:end] for start, end in document.words or ()])
 
 
-@dataclass(frozen=True, kw_only=True)
-class LossPolicy:
+class LossPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Policy for losses: whether a document is refused if writing would lose something.
 
     Attributes:

@@ -6,9 +6,10 @@ import hashlib
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
@@ -46,8 +47,7 @@ def format_of_folder(folder: Path) -> str:
     return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Files that a path refers to, looked up once.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -18,8 +17,7 @@ EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates:
+class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -70,8 +69,7 @@ class Network(Protocol):
         """Scores one batch."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TypedScorer:
+class TypedScorer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A network that is given the vectors of the types with each batch.
 
     Attributes:

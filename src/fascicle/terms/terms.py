@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -33,8 +32,7 @@ _ADDRESSES: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prefix:
+class Prefix(msgspec.Struct, frozen=True, kw_only=True):
     """Form of the identifiers of one vocabulary.
 
     Attributes:

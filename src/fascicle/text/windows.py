@@ -14,11 +14,12 @@ units do not, so that context is never used for training targets, predictions or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -26,8 +27,7 @@ from fascicle.text.inputs import UnitInputs
 from fascicle.text.pieces import Pieces, PieceTokenizer
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True, kw_only=True):
     """Range of pieces of one document, the units scored in it, and the units whose scores are kept from it.
 
     Attributes:
@@ -45,8 +45,7 @@ class Window:
     segment: tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Amount of text read on each side of a sentence: a number of characters or of sentences, or none.
 
     Attributes:

@@ -17,10 +17,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+import msgspec
 
 from fascicle.core.files.atomic import check_target, link_file, sync, write_errors
 from fascicle.core.files.owned import Ledger
@@ -47,8 +48,7 @@ class _File(NamedTuple):
     entry: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutputFiles:
+class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
     """One output file for each input, in one folder.
 
     Attributes:
