@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -42,7 +41,7 @@ def equal_windows(trainer: Trainer, count: int) -> list[Window]:
 def only(data: TrainingSet, windows: list[Window]) -> TrainingSet:
     """The training set with some of its windows."""
     ((level, view),) = data.views.items()
-    return replace(data, views={level: msgspec.structs.replace(view, windows=windows)})
+    return replace(data, views={level: replace(view, windows=windows)})
 
 
 @pytest.mark.parametrize("family", ["softmax", "crf", "span", "biaffine"])

@@ -26,7 +26,9 @@ class ChainScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def wide(self) -> ChainScores:
         """Returns the same in float64."""
-        return ChainScores(**{name: np.asarray(part, dtype=np.float64) for name, part in vars(self).items()})
+        return ChainScores(
+            **{name: np.asarray(part, dtype=np.float64) for name, part in msgspec.structs.asdict(self).items()}
+        )
 
 
 def constrain(chain: ChainScores, *, legal: Bools, legal_start: Bools) -> ChainScores:
