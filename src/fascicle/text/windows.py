@@ -98,8 +98,9 @@ def make_windows(
     segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
     reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
-    for segment in segments:
-        result.extend(_cut(pieces, segment, reach, document=document, capacity=capacity, overlap=overlap))
+    borders = np.searchsorted(pieces.first, np.array(segments, dtype=np.int64).reshape(-1, 2)).tolist()
+    for segment, units in zip(segments, borders, strict=True):
+        result.extend(_cut(pieces, segment, units, reach, document=document, capacity=capacity, overlap=overlap))
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
@@ -188,10 +189,17 @@ def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[in
 
 
 def _cut(
-    pieces: Pieces, segment: tuple[int, int], reach: Ints, *, document: int, capacity: int, overlap: int
+    pieces: Pieces,
+    segment: tuple[int, int],
+    units: Sequence[int],
+    reach: Ints,
+    *,
+    document: int,
+    capacity: int,
+    overlap: int,
 ) -> list[Window]:
     """Divides one segment into windows, only between units; ``reach`` has the piece after the last one of each unit."""
-    low, high = (int(i) for i in np.searchsorted(pieces.first, segment))
+    low, high = units
     if high == low:
         return []
     if segment[1] - segment[0] <= capacity:
