@@ -14,16 +14,13 @@ import msgspec
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
 from fascicle.errors import InputError
-from fascicle.formats.catalogue import format_named, readable_by_suffix
+from fascicle.formats.catalogue import ANNOTATIONS, SUFFIXES, TEXT, format_named, readable_by_suffix
 from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 
 if TYPE_CHECKING:
     from fascicle.formats.offsets import OffsetTable
 
-TEXT: Final = ".txt"
-ANNOTATIONS: Final = (".ann", ".a1", ".a2")  # of brat
-SUFFIXES: Final = (TEXT, *ANNOTATIONS)
 
 # Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
 # datasets ignore folders of such a name.
