@@ -107,9 +107,6 @@ def _row(  # noqa: PLR0913 - the columns of the table
 _RECORDS: Final = "simple JSON records with text and entities; the JSON of other tools is read"
 _PREDICTIONS: Final = "mentions and a hash of the text, never the text"
 _TASKS: Final = "tasks for Label Studio in JSON"
-TEXT: Final = ".txt"
-ANNOTATIONS: Final = (".ann", ".a1", ".a2")  # of brat
-SUFFIXES: Final = (TEXT, *ANNOTATIONS)
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"

@@ -27,6 +27,9 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
 WriteOne = Callable[[Any], object]
+TEXT: Final = ".txt"
+ANNOTATIONS: Final = (".ann", ".a1", ".a2")  # of brat
+SUFFIXES: Final = (TEXT, *ANNOTATIONS)
 EXTRACTED: Final = MappingProxyType({"text": "extracted"})  # `Document.meta` of a text that no file holds
 _NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK: Final = "\ufeff"

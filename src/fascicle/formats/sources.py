@@ -14,7 +14,8 @@ import msgspec
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
 from fascicle.errors import InputError
-from fascicle.formats.catalogue import ANNOTATIONS, SUFFIXES, TEXT, format_named, readable_by_suffix
+from fascicle.formats.catalogue import format_named, readable_by_suffix
+from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 
