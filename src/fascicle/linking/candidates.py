@@ -72,7 +72,7 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
-    columns = {name: getattr(found, name)[kept] for name in Candidates.__dataclass_fields__ if name != "units"}
+    columns = {name: getattr(found, name)[kept] for name in Candidates.__struct_fields__ if name != "units"}
     return Candidates(units=found.units, **columns)
 
 
