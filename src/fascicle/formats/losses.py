@@ -291,7 +291,8 @@ def _joined(document: Document) -> str:
     return " ".join([text[start:end] for start, end in document.words or ()])
 
 
-class LossPolicy(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class LossPolicy:
     """Policy for losses: whether a document is refused if writing would lose something.
 
     Attributes:
