@@ -72,6 +72,16 @@ def test_a_model_without_dictionaries_starts_without_what_finds_names() -> None:
     assert loaded == "[]"
 
 
+def test_a_text_is_annotated_without_what_reads_folders_recipes_and_mark_up() -> None:
+    others = ["formats.brat_lines", "formats.extraction", "formats.offsets", "settings.recipes.strict", "text.marked"]
+    said = run(
+        "from fascicle.cli import main\n"
+        "code = main(['annotate', '--text', 'Lithium may cause nausea.', '--json'])\n"
+        f"print(code, [one for one in {others!r} if f'fascicle.{{one}}' in sys.modules])"
+    )
+    assert said.splitlines()[-1] == "0 []"
+
+
 def test_links_of_a_text_are_found_without_masked_arrays() -> None:
     """Nobody masks an array here, and the module takes a while to import."""
     said = run(

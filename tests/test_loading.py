@@ -15,10 +15,9 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import load, read_manifest
 from fascicle.runtime import places
 from fascicle.runtime.places import find_model, path_to_load, shipped_models
+from fascicle.settings.folders.described import FILTER, TYPER
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
-from fascicle.settings.recipes.filter import FILTER
-from fascicle.settings.recipes.typer import TYPER
 
 
 @pytest.fixture

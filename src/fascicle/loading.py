@@ -21,12 +21,11 @@ from fascicle.runtime.places import find_model, is_plugin, pack_folders
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
-from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.described import FILTER, file_sha256
 from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble
-from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest
 from fascicle.settings.types import read_types
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.predictor import ModelPredictor
     from fascicle.runtime.wrapped import ChooseLinks
+    from fascicle.settings.recipes.filter import FilterManifest
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
@@ -295,6 +295,7 @@ def load_filter(
     """
     from fascicle.runtime.filter import MentionFilter
     from fascicle.runtime.opening import open_graph, read_tokenizer
+    from fascicle.settings.recipes.filter import read_filter_manifest
 
     place = model_folder(Path(folder).expanduser())
     manifest = read_filter_manifest(place)
@@ -358,6 +359,8 @@ def _check_members(folder: Path, device: str | None) -> None:
     models = [place for place in places if not is_ensemble(place) and not is_pack(place)]
     parts: list[Manifest | FilterManifest] = [read_manifest(place) for place in models]
     if manifest.rule == "meta":
+        from fascicle.settings.recipes.filter import read_filter_manifest
+
         parts.append(read_filter_manifest(folder / FILTER_FOLDER))
     for part in parts:
         if part.runtime == "onnx":

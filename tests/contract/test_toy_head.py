@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from fascicle.models.heads.contract import Head
 from fascicle.models.nn.contrast import ContrastForm, ContrastiveScorer

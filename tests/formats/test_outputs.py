@@ -13,7 +13,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import OutputError
 from fascicle.formats import write
 from fascicle.formats.account import Account
-from fascicle.formats.extraction import EXTRACTED
+from fascicle.formats.handlers import EXTRACTED
 from fascicle.formats.report import WriteReport
 
 PAGE = Document(id="a/b", text="Über aspirin", mentions=(Mention(((5, 12),), "X"),), meta=dict(EXTRACTED))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -146,7 +147,7 @@ def test_every_negative_is_as_likely_as_another() -> None:
     """Of 27 spans that are no mention 5 are drawn: each in 5 of 27 draws, and any two together as chance has it."""
     (window,) = make_windows(pieces_of([[1] * 10]), document=0, unit="sentence", capacity=30, overlap=0)
     gold = np.array([[0, 2, 0], [1, 2, 1], [4, 7, 2], [8, 10, 0]])[[0, 1, 2]]
-    lesson = Lesson(windows=[window, replace(window)], gold=[gold, gold[:0]], width=3, kinds=3)
+    lesson = Lesson(windows=[window, msgspec.structs.replace(window)], gold=[gold, gold[:0]], width=3, kinds=3)
     head, chance, draws = lesson.head(negatives=5), np.random.default_rng(7), 4_000
     seen: Counter[Cell] = Counter()
     pairs: Counter[tuple[Cell, Cell]] = Counter()

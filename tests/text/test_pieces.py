@@ -173,7 +173,7 @@ def test_many_documents_equal_each_alone() -> None:
     together = encode_documents(documents, TOKENIZERS["wordpiece"], segmenter="rules@1", level="word")
     for text, pieces in zip(texts, together, strict=True):
         alone = read(text, "wordpiece")
-        assert all(np.array_equal(getattr(pieces, n), getattr(alone, n)) for n in alone.__dataclass_fields__)
+        assert all(np.array_equal(getattr(pieces, n), getattr(alone, n)) for n in alone.__struct_fields__)
 
 
 def test_truncation_and_padding_of_the_file_are_off(tmp_path: Path) -> None:

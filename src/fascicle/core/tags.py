@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
@@ -184,8 +184,7 @@ class TagCensus:
         return is_open != continues or (is_open and left_type != right_type)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TagScheme:
+class TagScheme(msgspec.Struct, frozen=True, kw_only=True):
     """A scheme for training: O is tag 0, then one tag per type and prefix, types in the given order.
 
     With `K` types and `p` prefixes there are `C = 1 + pK` tags, and tag `1 + pk + i` is prefix `i` of type `k`.

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
+
 from fascicle.core.wording import fold_name
 from fascicle.errors import RecipeError
-from fascicle.settings.recipes.strict import toml_values
 
 
-@dataclass(frozen=True, kw_only=True)
-class Meanings:
+class Meanings(msgspec.Struct, frozen=True, kw_only=True):
     """Canonical names of several type names.
 
     Attributes:
@@ -33,8 +32,7 @@ class Meanings:
     unknown: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vocabulary:
+class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
     """Canonical names of types, and their synonyms; made by `read_vocabulary`.
 
     Attributes:
@@ -102,6 +100,8 @@ def read_vocabulary(path: str | Path | None = None) -> Vocabulary:
     known = _shipped()
     if path is None:
         return known
+    from fascicle.settings.recipes.strict import toml_values
+
     values = toml_values(Path(path), missing=f"there is no file of type names at {path}")
     return known.extended({kind: _listed(names, kind, path) for kind, names in values.items()}, origin=str(path))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -24,6 +23,8 @@ def shorten(text: str, *, most: int = 60) -> str:
 
 def unescape_html(text: str) -> str:
     """Returns a text with the characters that references of HTML stand for, also where a number is too long to read."""
+    import html  # late: few texts have such references
+
     return html.unescape(_ENDLESS.sub("&#1114112", text))  # behind the last character
 
 

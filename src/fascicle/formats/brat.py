@@ -19,9 +19,9 @@ from fascicle.core.files.tree import Tree, lower_suffix, open_tree
 from fascicle.core.mention import Fragments, Span, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
-from fascicle.formats.brat_lines import ANNOTATIONS, STEP, SUFFIXES, TEXT, Standoff, TextBound, agrees, document_id
+from fascicle.formats.brat_lines import STEP, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT, Reader
 from fascicle.formats.report import ReadReport
 
 _Move = Callable[[int], int]

@@ -19,9 +19,6 @@ from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
 from fascicle.errors import FormatError, Place
 
-TEXT: Final = ".txt"
-ANNOTATIONS: Final = (".ann", ".a1", ".a2")
-SUFFIXES: Final = (TEXT, *ANNOTATIONS)
 NOTE: Final = "AnnotatorNotes"
 REFERENCE: Final = "Reference"
 NO_ONTOLOGY: Final = "-"

@@ -18,8 +18,8 @@ from fascicle.core.files.tree import lower_suffix
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import brat_lines
-from fascicle.formats.brat_lines import SUFFIXES, TEXT, file_name, format_reference, join_fragments, parse_reference
-from fascicle.formats.handlers import Writer, file_text
+from fascicle.formats.brat_lines import file_name, format_reference, join_fragments, parse_reference
+from fascicle.formats.handlers import SUFFIXES, TEXT, Writer, file_text
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 

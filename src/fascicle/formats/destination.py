@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.folder_run import OutputFiles
@@ -23,8 +24,7 @@ _LONGEST: Final = 255  # bytes of a file name that file systems allow
 _NUMBER: Final = 8  # bytes of it for a number that makes names unique
 
 
-@dataclass(frozen=True, kw_only=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True, kw_only=True):
     """Place to which a result is written.
 
     Attributes:

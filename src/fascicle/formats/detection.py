@@ -21,9 +21,9 @@ from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes
 from fascicle.core.files.tree import lower_suffix, open_tree, split_archive
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, InputError
-from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.citations import looks_like_citations
+from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES
 from fascicle.formats.inception import MARK as WEBANNO
 from fascicle.formats.offsets import HEADER
 from fascicle.formats.predictions import find_columns

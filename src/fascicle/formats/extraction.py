@@ -10,7 +10,6 @@ import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -19,7 +18,6 @@ from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
 
-EXTRACTED: Final = MappingProxyType({"text": "extracted"})  # `Document.meta` of a text that no file holds
 _BLANKS: Final = re.compile("[ \t\r\n]+")
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),

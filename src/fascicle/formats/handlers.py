@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NoReturn
+
+import msgspec
 
 from fascicle.core import contracts
 from fascicle.core.document import Document, Section
@@ -25,6 +27,10 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 Encode = Callable[[Any, WriteReport], Any]
 WriteOne = Callable[[Any], object]
+TEXT: Final = ".txt"
+ANNOTATIONS: Final = (".ann", ".a1", ".a2")  # of brat
+SUFFIXES: Final = (TEXT, *ANNOTATIONS)
+EXTRACTED: Final = MappingProxyType({"text": "extracted"})  # `Document.meta` of a text that no file holds
 _NOT_IN_NAMES: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK: Final = "\ufeff"
 
@@ -103,8 +109,7 @@ def _encoded(document: Item, encode: Encode, part: WriteReport) -> Any:
         ) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True, kw_only=True):
     """Reader of files in a format.
 
     Attributes:
@@ -149,8 +154,7 @@ def _check_file(path: str, *, overwrite: bool) -> None:
         check_target(path, overwrite=overwrite)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Writer:
+class Writer(msgspec.Struct, frozen=True, kw_only=True):
     """Writer of files in a format.
 
     Attributes:

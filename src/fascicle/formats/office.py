@@ -21,8 +21,8 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, import_extra
-from fascicle.formats.extraction import EXTRACTED, join_sections, package_errors, read_zip_package
-from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
+from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
+from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields

@@ -23,9 +23,8 @@ from fascicle.core.files.tree import Tree, open_tree, split_archive
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.brat_lines import TEXT
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.handlers import Reader
+from fascicle.formats.handlers import TEXT, Reader
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "offsets"

@@ -18,9 +18,8 @@ from fascicle.core.files.atomic import Opened, atomic_folder, atomic_writer, ope
 from fascicle.core.files.source import STDIN
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
-from fascicle.formats.extraction import EXTRACTED
 from fascicle.formats.files import IdSet
-from fascicle.formats.handlers import Encode, check_options, write_each
+from fascicle.formats.handlers import EXTRACTED, Encode, check_options, write_each
 from fascicle.formats.losses import EVERYTHING, LENIENT, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
 

@@ -19,8 +19,8 @@ from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, import_extra
-from fascicle.formats.extraction import EXTRACTED, package_errors, read_all_bytes
-from fascicle.formats.handlers import Reader
+from fascicle.formats.extraction import package_errors, read_all_bytes
+from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.report import ReadReport
 
 _ZONE: Final = 0.12  # of the height of a page, at its top and its bottom: where running heads are

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from fascicle.core.document import Document
 from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import STDIN, suffix
@@ -32,8 +34,7 @@ _OWNERS: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Input:
+class Input(msgspec.Struct, frozen=True, kw_only=True):
     """Input of a run: a file (``"-"`` for standard input), or a text.
 
     Attributes:
@@ -136,8 +137,7 @@ def parse_pairs(texts: Iterable[str], *, key: str, example: str) -> tuple[tuple[
     return tuple(found)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResolvedInputs:
+class ResolvedInputs(msgspec.Struct, frozen=True, kw_only=True):
     """Inputs of a run, looked up once.
 
     Attributes:

@@ -6,18 +6,22 @@ import hashlib
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
 from fascicle.errors import InputError
-from fascicle.formats.brat_lines import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.formats.catalogue import format_named, readable_by_suffix
-from fascicle.formats.offsets import OffsetTable, find_tables
+from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT
 from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
+
+if TYPE_CHECKING:
+    from fascicle.formats.offsets import OffsetTable
+
 
 # Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
 # datasets ignore folders of such a name.
@@ -41,8 +45,7 @@ def format_of_folder(folder: Path) -> str:
     return "brat" if beside or (not only_texts and has_suffix_below(folder, ANNOTATIONS, depth=_DEPTH)) else "plain"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Files that a path refers to, looked up once.
 
     Attributes:
@@ -116,6 +119,10 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
         Folder -> one table that names texts of it.
     """
     plain = {one.path: one.sources for one in places if one.is_texts and format == "auto"}
+    if not plain:
+        return {}
+    from fascicle.formats.offsets import find_tables
+
     found = {path: find_tables(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
     return {path: tables[0].path for path, tables in found.items() if tables}
 
@@ -183,6 +190,8 @@ def _state_of_tables(path: str) -> str:
 
 def _tables_of_texts(path: str) -> list[OffsetTable]:
     """Returns the tables that name the texts of a place without annotation of its own."""
+    from fascicle.formats.offsets import find_tables
+
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(lower_suffix(name) in ANNOTATIONS for name in tree.names):
             return []

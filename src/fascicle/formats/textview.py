@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+import msgspec
+
 from fascicle.core.document import Document, Mention, merge_origins
 from fascicle.core.mention import Fragments, display_identifier
 from fascicle.core.wording import plural, shorten
@@ -34,8 +36,7 @@ _HARMLESS = {
 _Style = str  # the parameters of an SGR sequence; empty for plain text
 
 
-@dataclass(frozen=True)
-class _Fragment:
+class _Fragment(msgspec.Struct, frozen=True):
     start: int
     end: int
     type: str

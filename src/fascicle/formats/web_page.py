@@ -21,8 +21,8 @@ from fascicle.core.files.encodings import AUTO, bom_encoding
 from fascicle.core.files.source import STDIN, Source, read_whole_text
 from fascicle.core.marks import FORBIDDEN, escape_exactly, mention_facts, read_style_sheet, tag, view_html
 from fascicle.errors import FormatError, UsageError, import_extra
-from fascicle.formats.extraction import EXTRACTED, collapse, join_sections
-from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer, open_frame
+from fascicle.formats.extraction import collapse, join_sections
+from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
 from fascicle.formats.report import ReadReport, WriteReport
 

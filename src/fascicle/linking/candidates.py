@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -18,8 +17,7 @@ EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 
 
-@dataclass(frozen=True)
-class FoundConcepts:
+class FoundConcepts(msgspec.Struct, frozen=True):
     """Concepts that were found for units, one for each name that led to one.
 
     Attributes:
@@ -43,8 +41,7 @@ class FoundConcepts:
     hinted: Ints
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates(FoundConcepts):
+class Candidates(FoundConcepts, frozen=True, kw_only=True):
     """Candidates of units; each concept occurs once for a unit, by the best of its names.
 
     ``owners`` ascend, and within a unit ``concepts``, which lead their sets. ``ways`` are those of all names that lead
@@ -86,7 +83,8 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
-    return replace(found, **{name: column[kept] for name, column in vars(found).items() if name != "units"})
+    columns = {name: getattr(found, name)[kept] for name in Candidates.__struct_fields__ if name != "units"}
+    return Candidates(units=found.units, **columns)
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:

@@ -22,7 +22,7 @@ from fascicle.linking.dense import DenseSettings
 from fascicle.linking.folder import Correction, Ranker, TierFacts, feature_names, fit_calibration
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
-from fascicle.linking.linker import Linker
+from fascicle.linking.linker import Linker, mention_scores
 from fascicle.linking.ranking import Choices, Ranked, Table, best_rows, cross_validate, fit, join_tables, select_units
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
@@ -287,13 +287,12 @@ def _table(
     owners = np.searchsorted(units, found.owners[rows])
     values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
-    given = [of_unit[unit].score for unit in units.tolist()]
     return Table(
         Choices(owners, values, len(units)),
         right[rows],
         found.tiers[rows],
         documents,
-        np.array(given, dtype=np.float64),
+        mention_scores(found.units, mentions)[units],
         feature_names(dense=linker.dense),
     )
 

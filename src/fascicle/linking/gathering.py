@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 import numpy as np
+from msgspec.structs import astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
@@ -207,7 +207,7 @@ class CandidateGenerator:
         """Returns the candidates, by the best of the names that lead to them."""
         active, leads = self.finder.pack.active, self.finder.pack.leads
         seen, counts = self._remembered(units, without)
-        rows = FoundConcepts(*map(np.concatenate, zip(*(vars(one).values() for one in (*found, seen)), strict=True)))
+        rows = FoundConcepts(*map(np.concatenate, zip(*(astuple(one) for one in (*found, seen)), strict=True)))
         priors = np.full(len(rows.terms), 0.5)
         priors[rows.terms >= 0] = active.prior[rows.terms[rows.terms >= 0]]
         better = ((rows.tiers * 8 + rows.distance) * 8 + rows.ways) * 4 - rows.hinted
@@ -312,7 +312,7 @@ class CandidateGenerator:
 
 def _at(rows: FoundConcepts, which: Ints) -> FoundConcepts:
     """Returns the given rows, in the given order."""
-    return FoundConcepts(*(column[which] for column in vars(rows).values()))
+    return FoundConcepts(*(column[which] for column in astuple(rows)))
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[_Lookup]:

@@ -250,7 +250,7 @@ class Linker(LinkStep):
         if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
             features = self._describer.features(found, documents)
-        return self.order(found, features, given=_given(found.units, typed))
+        return self.order(found, features, given=mention_scores(found.units, typed))
 
     def order(self, found: Candidates, features: Floats, *, given: Floats | None = None) -> Ranked:
         """Ranks candidates by the rankers of their types.
@@ -331,8 +331,8 @@ class Linker(LinkStep):
         )
 
 
-def _given(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
-    """Returns for each unit the best score of the mentions of its name in its document; not a number without one."""
+def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
+    """Returns for each unit the best score of the mentions of its name in its document, ``[n]``; NaN without one."""
     scores = [mentions[unit.document][unit.mention].score for unit in units]
     names = [(unit.document, unit.type, unit.question.name.casefold()) for unit in units]
     best: dict[tuple[int, str, str], float] = {}

@@ -21,7 +21,8 @@ from fascicle.models.encoder import Encoder, Pretrained
 from fascicle.models.model import Answering, check_tensors, read_network, write_network
 from fascicle.models.nn.pooling import draw
 from fascicle.runtime.filter import LOGITS
-from fascicle.settings.recipes.filter import FILTER, FilterManifest, FilterModelSettings, write_filter_manifest
+from fascicle.settings.folders.described import FILTER
+from fascicle.settings.recipes.filter import FilterManifest, FilterModelSettings, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
 
 NAME = "filter"  # name of its only head, in scores and targets

@@ -25,8 +25,8 @@ from fascicle.models.model import check_tensors
 from fascicle.models.nn.span_reader import SpanBatch, SpanReader, span_batch
 from fascicle.runtime.decoding.selection import select
 from fascicle.settings.folders.best import model_folder
+from fascicle.settings.folders.described import TYPER
 from fascicle.settings.recipes.typer import (
-    TYPER,
     WEIGHTS,
     WORDS,
     TyperManifest,

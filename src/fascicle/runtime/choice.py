@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 
 import msgspec
+from msgspec.structs import replace
 
 from fascicle.core.document import Document, Event, Patch
 from fascicle.core.tags import SCHEMES

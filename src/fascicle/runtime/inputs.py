@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 import numpy as np
@@ -19,10 +18,12 @@ from fascicle.settings.heads import BinderSettings
 from fascicle.settings.inputs import SHAPES, InputFacts
 from fascicle.settings.types import TypeDescriptions
 from fascicle.text.inputs import FeatureColumns
-from fascicle.text.marked import TypeTexts, TypeTokenizer, tokenise_types
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import DocumentReader, FeatureReader, read_documents
 from fascicle.text.windows import TYPE_VECTORS
+
+if TYPE_CHECKING:
+    from fascicle.text.marked import TypeTexts
 
 
 def feature_columns(facts: InputFacts) -> FeatureColumns:
@@ -68,8 +69,7 @@ class Network(Protocol):
         """Scores one batch."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TypedScorer:
+class TypedScorer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A network that is given the vectors of the types with each batch.
 
     Attributes:
@@ -109,6 +109,8 @@ def type_vectors(manifest: Manifest, tokenizer: PieceTokenizer, session: OnnxSes
     Raises:
         RecipeError: a type lacks what the model reads, or the encoder cannot read it.
     """
+    from fascicle.text.marked import TypeTokenizer, tokenise_types
+
     head = cast("BinderSettings", manifest.answering)  # no other head has such a graph
     graph = manifest.types_graph
     assert isinstance(graph, TypesGraph)

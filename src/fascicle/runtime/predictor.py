@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -56,8 +55,7 @@ class Scorer(Protocol):
         """Scores one batch of ``text.windows.collate``."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Probed:
+class Probed(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Predictions for one document, and the probabilities of each mention that was probed."""
 
     document: Document

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from fascicle.settings.base import Natural, Rate, Settings
 
@@ -16,8 +16,7 @@ FEWEST_INSTANCES: Final = 3  # read for each type at inference (*binder* Table 5
 FILE_VIEWS: Final = ("description", "keyword", "instances")  # of types, by a file that describes them
 
 
-@dataclass(frozen=True, kw_only=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Requirements of a head before it can be built or used, derived from its settings.
 
     Attributes:

@@ -29,7 +29,6 @@ import msgspec
 
 from fascicle.errors import RecipeError
 from fascicle.settings.base import Settings, locate_error
-from fascicle.settings.recipes.strict import toml_values
 
 MAX_WORDS: Mapping[str, int] = MappingProxyType({"description": 100, "keyword": 10, "example": 60})
 MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"description": 1000, "keyword": 100, "example": 600})
@@ -227,6 +226,8 @@ def read_types(path: str | os.PathLike[str]) -> TypeDescriptions:
             type of value, a type without name or description, a text that is too long (it is never cut), an example
             without exactly one mention, two types with one name, description or keyword.
     """
+    from fascicle.settings.recipes.strict import toml_values
+
     path = Path(path)
     advice = "begin each type with a line [[type]], write texts in quotes, and save the file as UTF-8"
     values = toml_values(path, missing=f"there are no descriptions of types at {path}", advice=advice)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -22,19 +21,18 @@ _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOME
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
-_ADDRESSES: Final = (
-    re.compile(r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)"),
-    re.compile(r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)"),
-    re.compile(r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)"),
-    re.compile(r"https?://id\.nlm\.nih\.gov/(mesh)/(?:\d{4}/)?(.+)"),
-    re.compile(r"https?://(snomed)\.info/id/(.+)"),
-    re.compile(r"https?://purl\.uniprot\.org/(uniprot)/(.+)"),
-    re.compile(r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)"),
+_ADDRESSES: Final = (  # compiled when the first of them is met
+    r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)",
+    r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)",
+    r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)",
+    r"https?://id\.nlm\.nih\.gov/(mesh)/(?:\d{4}/)?(.+)",
+    r"https?://(snomed)\.info/id/(.+)",
+    r"https?://purl\.uniprot\.org/(uniprot)/(.+)",
+    r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)",
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prefix:
+class Prefix(msgspec.Struct, frozen=True, kw_only=True):
     """Form of the identifiers of one vocabulary.
 
     Attributes:
@@ -73,7 +71,7 @@ def curie(text: str, prefix: str = "") -> str:
     if len(text) > MAX_CURIE:
         return ""
     for address in _ADDRESSES if text.startswith("http") else ():
-        if found := address.fullmatch(text):
+        if found := re.fullmatch(address, text):
             text = f"{found[1]}:{found[2]}"
     given, colon, local = text.partition(":")
     if not colon:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
 from typing import Literal, cast, overload
 
 import msgspec
@@ -188,8 +187,7 @@ have. ``mention-score``: the score of the mention that covers the word. ``mean``
 ``none``: no probability, and nothing may learn from the numbers: a dictionary gives 1, a pack its priors."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TagSpace:
+class TagSpace(msgspec.Struct, frozen=True, kw_only=True):
     """Tag scheme of a predictor, and the meaning of its probabilities.
 
     Attributes:
@@ -201,8 +199,7 @@ class TagSpace:
     meaning: Meaning = "mention-score"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Tagged:
+class Tagged(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Prediction for one document as mentions and as tags.
 
     Attributes:
@@ -216,8 +213,7 @@ class Tagged:
     probabilities: Floats
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class WordMentions:
+class WordMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Mentions mapped to words.
 
     Attributes:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Bools, Ints
@@ -141,8 +142,7 @@ class Finder(Protocol):
         """Yields the matches of each document, in any order; they may overlap."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeatureColumns:
+class FeatureColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Columns of the feature rows.
 
     Attributes:
@@ -166,8 +166,7 @@ class FeatureColumns:
         return (*((name, place) for name in self.types for place in PLACES), *shapes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnitInputs:
+class UnitInputs(msgspec.Struct, frozen=True, kw_only=True):
     """Features of the units of a document.
 
     Attributes:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 from tokenizers.models import WordPiece
@@ -113,8 +113,7 @@ _LAST_SPACE = 0x3000
 _IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True, kw_only=True):
     """Pieces, units and sentences of a document.
 
     Attributes:

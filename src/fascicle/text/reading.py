@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
@@ -25,8 +25,7 @@ from fascicle.text.segment import segmenter
 from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, segment_starts
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Documents divided into pieces and windows.
 
     Attributes:
@@ -172,8 +171,7 @@ PART: Final = 1 << 17  # characters
 _Read = Callable[[Sequence[Document]], Reading]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a document, divided into pieces and windows.
 
     Attributes:

@@ -18,10 +18,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
+
+import msgspec
 
 from fascicle.core.mention import Span
 from fascicle.errors import InputError
@@ -263,8 +264,7 @@ def _before_number(word: str) -> bool:
 # -- the versions ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Segmenter:
+class Segmenter(msgspec.Struct, frozen=True, kw_only=True):
     """Named, versioned segmentation rules; the behaviour of a name never changes.
 
     Attributes:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
@@ -98,8 +98,7 @@ UNKNOWN: Final = -1  # in place of a type: labels that overlap this range are un
 NONE_UNKNOWN: Final[Ints] = np.zeros((0, 2), dtype=np.int64)  # for a text with human annotation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Mentions that a head can represent.
 
     Attributes:
@@ -130,8 +129,7 @@ class Limits:
         return self.width is not None or self.pieces is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlignedGold:
+class AlignedGold(msgspec.Struct, frozen=True, kw_only=True):
     """Gold mentions of one document in units.
 
     Attributes:

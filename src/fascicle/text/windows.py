@@ -14,11 +14,12 @@ units do not, so that context is never used for training targets, predictions or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Bools, Floats32, Ints
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -26,8 +27,7 @@ from fascicle.text.inputs import UnitInputs
 from fascicle.text.pieces import Pieces, PieceTokenizer
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True, kw_only=True):
     """Range of pieces of one document, the units scored in it, and the units whose scores are kept from it.
 
     Attributes:
@@ -45,8 +45,7 @@ class Window:
     segment: tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Amount of text read on each side of a sentence: a number of characters or of sentences, or none.
 
     Attributes:
@@ -99,8 +98,9 @@ def make_windows(
     segments = list(_segments(pieces.sentences, unit=unit, capacity=capacity))
     reach = np.maximum.accumulate(last_pieces(pieces)) + 1
     result: list[Window] = []
-    for segment in segments:
-        result.extend(_cut(pieces, segment, reach, document=document, capacity=capacity, overlap=overlap))
+    borders = np.searchsorted(pieces.first, np.array(segments, dtype=np.int64).reshape(-1, 2)).tolist()
+    for segment, units in zip(segments, borders, strict=True):
+        result.extend(_cut(pieces, segment, units, reach, document=document, capacity=capacity, overlap=overlap))
     return result if context == NO_CONTEXT else _widened(pieces, result, segments, context=context, capacity=capacity)
 
 
@@ -189,10 +189,17 @@ def _segments(sentences: Ints, *, unit: str, capacity: int) -> Iterator[tuple[in
 
 
 def _cut(
-    pieces: Pieces, segment: tuple[int, int], reach: Ints, *, document: int, capacity: int, overlap: int
+    pieces: Pieces,
+    segment: tuple[int, int],
+    units: Sequence[int],
+    reach: Ints,
+    *,
+    document: int,
+    capacity: int,
+    overlap: int,
 ) -> list[Window]:
     """Divides one segment into windows, only between units; ``reach`` has the piece after the last one of each unit."""
-    low, high = (int(i) for i in np.searchsorted(pieces.first, segment))
+    low, high = units
     if high == low:
         return []
     if segment[1] - segment[0] <= capacity:

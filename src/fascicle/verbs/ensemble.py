@@ -17,11 +17,11 @@ from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
 from fascicle.runtime.combination.type_names import check_filter_types, check_types
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import description_file, model_folder
-from fascicle.settings.folders.described import file_sha256
+from fascicle.settings.folders.described import FILTER, file_sha256
 from fascicle.settings.folders.manifest import check_files, read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes import ensemble as stored
-from fascicle.settings.recipes.filter import FILTER, read_filter_manifest
+from fascicle.settings.recipes.filter import read_filter_manifest
 from fascicle.terms.pack.layout import read_manifest as read_pack
 from fascicle.terms.pack.pack import Pack
 from fascicle.verbs.combine import rule_of

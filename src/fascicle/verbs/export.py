@@ -20,9 +20,10 @@ from fascicle.formats.files import read
 from fascicle.runtime.places import find_model
 from fascicle.settings.base import check_model_name
 from fascicle.settings.folders.best import description_file
+from fascicle.settings.folders.described import FILTER
 from fascicle.settings.folders.manifest import Manifest
 from fascicle.settings.recipes.corpora import CorpusSettings, PartSettings
-from fascicle.settings.recipes.filter import FILTER, FilterManifest
+from fascicle.settings.recipes.filter import FilterManifest
 from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import OVERWRITE, call, option, reads, writes

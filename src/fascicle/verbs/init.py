@@ -17,8 +17,8 @@ from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
-from fascicle.formats.brat_lines import ANNOTATIONS
 from fascicle.formats.files import read
+from fascicle.formats.handlers import ANNOTATIONS
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import CorpusStats
 from fascicle.settings.recipes.recogniser import ReadingSettings

@@ -20,8 +20,9 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
+
+import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.settings.base import LARGEST
@@ -137,8 +138,7 @@ class StoreOnce(argparse.Action):
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Option:
+class Option(msgspec.Struct, frozen=True, kw_only=True):
     """Option of a command, or a positional argument, which has no flags.
 
     Attributes:

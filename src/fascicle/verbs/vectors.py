@@ -15,7 +15,7 @@ from fascicle.core.files.tree import open_tree, split_archive
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
 from fascicle.evaluation.systems.model import Watch
-from fascicle.formats.brat_lines import SUFFIXES
+from fascicle.formats.handlers import SUFFIXES
 from fascicle.formats.requests import ReadRequest, expand_paths, read_file
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove

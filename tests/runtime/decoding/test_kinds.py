@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import fields
 from tests.support.reading import TYPES, manifest_of
 
 from fascicle.core.document import Document, Mention

@@ -15,12 +15,10 @@ from typing import Final
 from fascicle.core.files.pipes import open_descriptor
 from fascicle.core.files.source import STDIN
 from fascicle.errors import OutputError
-from fascicle.settings.folders.described import is_described
+from fascicle.settings.folders.described import FILTER, TYPER, is_described
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import LINKER, PACK
 from fascicle.settings.recipes.ensemble import ENSEMBLE
-from fascicle.settings.recipes.filter import FILTER
-from fascicle.settings.recipes.typer import TYPER
 
 _MODELS: Final = (MANIFEST, FILTER, TYPER, ENSEMBLE, PACK, LINKER)  # description files of models, packs and linkers
 _LOST: Final = "would be lost; give another name to write to"

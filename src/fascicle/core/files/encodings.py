@@ -24,8 +24,9 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_UTF8: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+# Few texts need these patterns, so they are compiled only when they are used.
+_UTF8: Final = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+_CONTROL: Final = rb"[\x00-\x08\x0e-\x1f\x7f]"
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 # Letters with marks that one language uses. Languages whose letters other code pages have in these places are left out
 # (Icelandic: the same bytes are Turkish).
@@ -41,7 +42,6 @@ _SMALL: Final = "a-zà-öø-ÿšœž"
 _CAPITAL: Final = "A-ZÀ-ÖØ-ÞŠŒŽŸ"
 # Signs that no word of any language has inside, and capitals in the middle of small letters: what bytes of other code
 # pages look like here. The middle dot, the soft hyphen and the degree sign may be in words; for others see `_is_odd`.
-# Few texts need these patterns, so they are compiled only when they are used.
 _ODD: Final = (
     rf"(?<=[{_SMALL}{_CAPITAL}])[€‚ƒ„…†‡ˆ‰‹‘“”•˜›¡¢£¤¥¦§¨©«¬¯±²³¶¸¹»¼½¾¿×÷](?=[{_SMALL}{_CAPITAL}])"
     rf"|(?<=[{_SMALL}])[À-ÖØ-ÞŠŒŽŸ]|[ªº](?=[{_SMALL}])"
@@ -104,7 +104,7 @@ def is_western(parts: Iterable[bytes]) -> bool:
     seen: Counter[str] = Counter()
     odd = letters = 0
     for part in parts:
-        if _UTF8.search(part) or _CONTROL.search(part):
+        if re.search(_UTF8, part) or re.search(_CONTROL, part):
             return False
         try:
             text = part.decode("cp1252")
@@ -156,24 +156,21 @@ _SIGNATURES: Final = (
     (b"\x93NUMPY", "an array of NumPy, which holds no text"),
 )
 # A line of text may begin with these signatures, so more of the file is checked.
-_NEED_MORE: Final[Mapping[bytes, re.Pattern[bytes]]] = MappingProxyType(
+_NEED_MORE: Final[Mapping[bytes, bytes]] = MappingProxyType(
     {
-        b"BZh": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
-        b"GIF8": re.compile(rb"GIF8[79]a"),
-        b"PAR1": re.compile(rb"PAR1[\x00-\x1f]"),
-        b"ARROW1": re.compile(rb"ARROW1\x00\x00"),
-        b"%!PS": re.compile(rb"%!PS-Adobe"),
+        b"BZh": rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)",
+        b"GIF8": rb"GIF8[79]a",
+        b"PAR1": rb"PAR1[\x00-\x1f]",
+        b"ARROW1": rb"ARROW1\x00\x00",
+        b"%!PS": rb"%!PS-Adobe",
     }
 )
-_MARKUP: Final = re.compile(
-    r"\s*(?:<!--.*?-->\s*)*<(?:(?P<html>!doctype\s+html|html[\s>])|(?P<xml>\?xml\s))", re.I | re.S
+_MARKUP: Final = r"(?is)\s*(?:<!--.*?-->\s*)*<(?:(?P<html>!doctype\s+html|html[\s>])|(?P<xml>\?xml\s))"
+_ROOT: Final = (
+    r"""(?is)\s*(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*(?:<!doctype\s[^<>\[]*>\s*)?(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*"""
+    r"<([A-Za-z][\w:.-]*)(?=[\s>/])"
 )
-_ROOT: Final = re.compile(
-    r"""\s*(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*(?:<!doctype\s[^<>\[]*>\s*)?(?:<\?[^<>]*\?>\s*|<!--.*?-->\s*)*"""
-    r"<([A-Za-z][\w:.-]*)(?=[\s>/])",
-    re.I | re.S,
-)
-_TAG: Final = re.compile(r"<[A-Za-z!?/][^<>]*>")
+_TAG: Final = r"<[A-Za-z!?/][^<>]*>"
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
     {".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "xml", ".nxml": "xml"}
 )
@@ -189,7 +186,7 @@ _PACKAGES: Final = (
 def binary_kind(head: bytes) -> str:
     """Describes a file that is no plain text, by its first bytes, with advice; empty if it may be text."""
     for signature, said in _SIGNATURES:
-        if head.startswith(signature) and (signature not in _NEED_MORE or _NEED_MORE[signature].match(head)):
+        if head.startswith(signature) and (signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)):
             return said
     return ""
 
@@ -225,15 +222,15 @@ def markup_kind(head: str, suffix: str) -> str:
 
 
 def _kind_of_markup(head: str, suffix: str) -> str:
-    match = _MARKUP.match(head)
+    match = re.match(_MARKUP, head)
     if match:
         return "html" if match["html"] or re.search(r"<html[\s>]", head, re.IGNORECASE) else "xml"
-    return _NAMED.get(suffix, "") if _TAG.search(head) else ""
+    return _NAMED.get(suffix, "") if re.search(_TAG, head) else ""
 
 
 def root_element(head: str) -> str:
     """Returns the name of the outermost element of a text with mark-up; empty if its beginning does not show it."""
-    match = _ROOT.match(head)
+    match = re.match(_ROOT, head)
     return match[1].rpartition(":")[2] if match else ""
 
 

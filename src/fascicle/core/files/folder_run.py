@@ -16,17 +16,20 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+import msgspec
 
 from fascicle.core.files.atomic import check_target, link_file, sync, write_errors
 from fascicle.core.files.owned import Ledger
 from fascicle.core.files.part import Journal, is_journal
 from fascicle.errors import OutputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 JOURNAL: Final = ".fascicle-progress.jsonl"
 _UNNAMED: Final = ".fascicle-unnamed"
@@ -45,8 +48,7 @@ class _File(NamedTuple):
     entry: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutputFiles:
+class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):
     """One output file for each input, in one folder.
 
     Attributes:
@@ -106,6 +108,8 @@ class FolderRun:
             OutputError: a file exists and may not be overwritten, another run writes into the folder, or the
                 interrupted run cannot be resumed.
         """
+        from concurrent.futures import ThreadPoolExecutor
+
         files.check()
         folder = files.folder
         self._is_new = not folder.is_dir()

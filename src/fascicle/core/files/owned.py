@@ -13,9 +13,10 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from fascicle.errors import OutputError
 
@@ -27,8 +28,7 @@ _Facts = tuple[int, str]  # size and hash
 _Stamp = tuple[int, int, int]  # inode, size and time of change: equal as long as a file is unchanged
 
 
-@dataclass(frozen=True, kw_only=True)
-class Owned:
+class Owned(msgspec.Struct, frozen=True, kw_only=True):
     """Content of a folder: files that Fascicle wrote, and others.
 
     Attributes:
@@ -36,7 +36,7 @@ class Owned:
         others: names of everything else, sorted; those of empty folders end with ``/``.
     """
 
-    files: Mapping[str, _Stamp] = field(default_factory=dict)
+    files: Mapping[str, _Stamp] = msgspec.field(default_factory=dict)
     others: tuple[str, ...] = ()
 
     def is_own(self, folder: Path, name: str) -> bool:

@@ -14,10 +14,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+import msgspec
 
 from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, WESTERN, binary_kind, bom_encoding, is_western
 from fascicle.core.files.pipes import unreadable
@@ -34,8 +35,7 @@ _HIDDEN: Final = "__MACOSX"
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OverflowError, RuntimeError, ValueError)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tree:
+class Tree(msgspec.Struct, frozen=True, kw_only=True):
     """Files below one path.
 
     Attributes:

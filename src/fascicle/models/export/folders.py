@@ -33,7 +33,7 @@ from fascicle.runtime.inputs import make_reader
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.best import model_folder
-from fascicle.settings.folders.described import CARD
+from fascicle.settings.folders.described import CARD, FILTER
 from fascicle.settings.folders.manifest import (
     TYPES_GRAPH,
     Learnt,
@@ -45,7 +45,7 @@ from fascicle.settings.folders.manifest import (
     write_manifest,
 )
 from fascicle.settings.inputs import InputFacts
-from fascicle.settings.recipes.filter import FILTER, FilterManifest, read_filter_manifest, write_filter_manifest
+from fascicle.settings.recipes.filter import FilterManifest, read_filter_manifest, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.sentences import TAUGHT
 

@@ -7,9 +7,9 @@ That is exact as long as no sum falls below a floor under which lost terms could
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,8 +17,7 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.tags import TagScheme
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ChainScores:
+class ChainScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The learned scores of a CRF: `transitions` `[C, C]` (from, to), `start` `[C]` and `end` `[C]`."""
 
     transitions: NDArray[Any]
@@ -27,7 +26,9 @@ class ChainScores:
 
     def wide(self) -> ChainScores:
         """Returns the same in float64."""
-        return ChainScores(**{name: np.asarray(part, dtype=np.float64) for name, part in vars(self).items()})
+        return ChainScores(
+            **{name: np.asarray(part, dtype=np.float64) for name, part in msgspec.structs.asdict(self).items()}
+        )
 
 
 def constrain(chain: ChainScores, *, legal: Bools, legal_start: Bools) -> ChainScores:
@@ -124,8 +125,7 @@ def _trace_back(best: Floats, last: Ints, pairs: Floats, final: Ints) -> Ints:
     return path.T
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Lattice:
+class Lattice(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Results of forward-backward for a padded batch; all scores are natural logarithms in float64.
 
     Attributes:

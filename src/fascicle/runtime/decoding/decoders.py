@@ -8,11 +8,11 @@ merge what the windows propose, each window only the spans that it answers for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Floats32, Ints

@@ -7,12 +7,13 @@ needs before it can be built says its settings class (``settings.heads.Needs``),
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from fascicle.core.arrays import Floats, Floats32, Ints
 from fascicle.core.document import Mention
@@ -54,8 +55,7 @@ the others have, the one that is the score of a mention; none is the product of 
 sum to 1."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GoldDistribution:
+class GoldDistribution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Probabilities of a model for one given mention.
 
     Attributes:
@@ -69,8 +69,7 @@ class GoldDistribution:
     unreachable: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlacedMentions:
+class PlacedMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The given mentions of one document in units.
 
     Attributes:
@@ -79,7 +78,7 @@ class PlacedMentions:
     """
 
     spans: Ints
-    reasons: list[str] = field(default_factory=list)
+    reasons: list[str] = msgspec.field(default_factory=list)
 
     def fill(self, mentions: Sequence[Mention], rows: Floats) -> tuple[GoldDistribution, ...]:
         """Joins the mentions, in the order in which they were placed, with the numbers ``[g, 1 + K]``."""
@@ -202,8 +201,7 @@ def _split(rows: Floats, counts: Sequence[int]) -> list[Floats]:
 _S = TypeVar("_S", bound=HeadSettings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeadKind(Generic[_S]):
+class HeadKind(msgspec.Struct, Generic[_S], frozen=True, kw_only=True):
     """Functions and facts about a kind of head that inference, training and reports need.
 
     Attributes:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +33,7 @@ _AXES: Final = {"starts": "BUC", "ends": "BUC", "widths": "LC", "spans": "BULC"}
 _SLICE: Final = 1 << 19  # numbers of the band [*, L, C]: 2 MB of float32
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SpanScores:
+class SpanScores(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Spans that a head takes for mentions, nested and crossing ones included, in order of row, start, end and type.
 
     Attributes:

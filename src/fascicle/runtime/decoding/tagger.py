@@ -11,10 +11,10 @@ Emissions of a tagger into scored spans, for one text or for thousands at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -159,8 +159,7 @@ _GROUP_ROWS: Final = 512
 _GROUP_UNITS: Final = 1 << 15  # of a padded group; keeps the tables of one group in the cache
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TagDecision:
+class TagDecision(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Decision that turns emissions into spans.
 
     Attributes:

@@ -8,11 +8,10 @@ import re
 from pathlib import Path
 from typing import Final
 
+from fascicle.settings.folders.described import FILTER, TYPER
 from fascicle.settings.folders.manifest import MANIFEST
 from fascicle.settings.folders.vocabularies import PACK, is_pack
 from fascicle.settings.recipes.ensemble import ENSEMBLE
-from fascicle.settings.recipes.filter import FILTER
-from fascicle.settings.recipes.typer import TYPER
 
 _DESCRIPTIONS: Final = (ENSEMBLE, FILTER, MANIFEST, TYPER)
 _INSIDE: Final = ("best", "model")  # in the run of a recogniser or a filter, and of a span typer

@@ -13,6 +13,8 @@ from fascicle.errors import FascicleError, ModelError
 from fascicle.settings.base import Settings
 
 CARD = "README.md"
+FILTER: Final = "filter.json"
+TYPER: Final = "typer.json"
 _MOST: Final = 2**26  # most bytes of such a file
 _M = TypeVar("_M", bound=Settings)
 

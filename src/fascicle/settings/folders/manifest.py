@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
-from fascicle.settings.folders.described import Wording, file_sha256, read_description, write_hashed
+from fascicle.settings.folders.described import FILTER, TYPER, Wording, file_sha256, read_description, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, with_decoding
 from fascicle.settings.inputs import InputFacts, TokenizerFacts
@@ -33,8 +33,8 @@ _FILES = {
     "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
 }
 _OTHERS = {  # description files of the other kinds of folders, and advice
-    "filter.json": "it is a filter over the mentions of other systems, which fascicle combine meta uses",
-    "typer.json": "it is a span typer, which fascicle typer predict uses",
+    FILTER: "it is a filter over the mentions of other systems, which fascicle combine meta uses",
+    TYPER: "it is a span typer, which fascicle typer predict uses",
     "ensemble.json": "it is an ensemble, and a single model is needed",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -97,4 +96,4 @@ def demo_pipeline() -> Path:
 
 def assets() -> Path:
     """Returns the folder of the package with the shipped files."""
-    return Path(str(resources.files("fascicle"))) / "assets"
+    return Path(__file__).parents[2] / "assets"

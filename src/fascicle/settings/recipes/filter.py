@@ -13,12 +13,11 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.settings.base import LARGEST, FileName, Name, Natural, Positive, RecipeBase, Settings, Share
-from fascicle.settings.folders.described import Wording, read_description, write_hashed
+from fascicle.settings.folders.described import FILTER, Wording, read_description, write_hashed
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.settings.recipes.recogniser import TrainingSettings
 
-FILTER: Final = "filter.json"
 _FORMAT: Final = 1
 _WORDING: Final = Wording(
     broken="describes no filter", repair="copy or export the folder again", renew="train or export it again"

@@ -10,10 +10,9 @@ from msgspec import Meta
 
 from fascicle.errors import ModelError
 from fascicle.settings.base import Name, Natural, Positive, RecipeBase, Settings
-from fascicle.settings.folders.described import Wording, file_sha256, read_description, write_hashed
+from fascicle.settings.folders.described import TYPER, Wording, file_sha256, read_description, write_hashed
 from fascicle.settings.recipes.corpora import CorpusSettings
 
-TYPER: Final = "typer.json"
 WEIGHTS: Final = "model.safetensors"
 WORDS: Final = "words.json"
 _FORMAT: Final = 1

@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, Final, get_args
@@ -237,8 +236,7 @@ def _unify(layer: _Layer) -> None:
 Found = Mapping[str, tuple[Mention, ...]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FittedRules:
+class FittedRules(msgspec.Struct, frozen=True, kw_only=True):
     """Result of the selection of rules.
 
     Attributes:

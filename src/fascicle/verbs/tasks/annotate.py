@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fascicle.annotation import Annotation, NothingError, OfInput
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.apart import Inputs
@@ -226,8 +228,7 @@ def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Ann
     return add_links(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
+class _Work(msgspec.Struct, frozen=True, kw_only=True):
     """Run over all inputs; a batch may hold documents of several inputs."""
 
     request: AnnotateRequest
