@@ -49,6 +49,16 @@ def test_a_name_stands_in_place_of_less_probable_parts_of_it() -> None:
     assert found(text, [*given, gene(text, "Cbl", 0.95, at=40)])[-1] == ("Cbl", 48, 0.95)
 
 
+def test_names_within_names_stay() -> None:
+    text = "Breast cancer cells. Breast cancer was found."
+    mentions = [gene(text, "Breast cancer", 0.9), gene(text, "cancer", 0.7)]
+    assert [(name, at) for name, at, _ in found(text, mentions)] == [
+        ("Breast cancer", 0),
+        ("cancer", 7),
+        ("Breast cancer", 21),
+    ]
+
+
 def test_mentions_below_low_go() -> None:
     assert found(TEXT, [gene(TEXT, "BRCA1", 0.59)]) == []
 

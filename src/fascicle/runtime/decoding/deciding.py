@@ -191,6 +191,14 @@ def _count(mentions: Counter[Any]) -> str:
     return plural(mentions.total(), "mention")
 
 
+def _met(span: Span, stand: Iterable[tuple[Span, ...]]) -> list[tuple[Span, ...]]:
+    return [spans for spans in stand if any(start < span[1] and span[0] < end for start, end in spans)]
+
+
+def _lies_in(spans: tuple[Span, ...], whole: Span) -> bool:
+    return len(spans) == 1 and whole[0] <= spans[0][0] and spans[0][1] <= whole[1]
+
+
 class _Work:
     """State of the decision for one document.
 
@@ -309,7 +317,10 @@ class _Work:
         self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention], own: Mapping[Any, float]
     ) -> list[Mention]:
         """Returns mentions, and names of each stretch where none is or less probable parts; longer names first."""
-        at = {place: one.spans for one in kept for span in one.spans for place in range(*span)}
+        covered = bytearray(len(self._text))
+        for start, end in (span for one in kept for span in one.spans):
+            covered[start:end] = b"\1" * (end - start)
+        stand = {one.spans: one for one in kept}
         marked = list[Mention]()
         for number, known in names.items():
             begin, stop = self._scopes[number]
@@ -317,13 +328,16 @@ class _Work:
             for name in sorted(places, key=lambda one: (-len(one), one)):
                 like = known[name]
                 for span in ((begin + start, begin + end) for start, end in places[name]):
-                    met = {at[place] for place in range(*span) if place in at}
-                    within = all(len(one) == 1 and span[0] <= one[0][0] and one[0][1] <= span[1] for one in met)
-                    less = within and (span,) not in met and all(own.get(one, 1.0) <= _score(like) for one in met)
-                    if less and neutral_span(self._text, span, kind=like.type) == span:
-                        at.update(dict.fromkeys(range(*span), (span,)))
-                        marked.append(Mention((span,), like.type, score=like.score, source=like.source))
-        return [*(one for one in kept if at[one.start] == one.spans), *marked]
+                    if (span,) in stand or neutral_span(self._text, span, kind=like.type) != span:
+                        continue
+                    met = _met(span, stand) if 1 in covered[slice(*span)] else []
+                    if all(_lies_in(one, span) and own.get(one, 1.0) <= _score(like) for one in met):
+                        for one in met:
+                            del stand[one]
+                        covered[slice(*span)] = b"\1" * len(name)
+                        stand[(span,)] = Mention((span,), like.type, score=like.score, source=like.source)
+                        marked.append(stand[(span,)])
+        return [*(one for one in kept if one.spans in stand), *marked]
 
     def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:
         """Returns the mentions with their final ends and probabilities."""
