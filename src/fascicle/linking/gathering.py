@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-from msgspec.structs import astuple, replace
+from msgspec.structs import asdict, astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
@@ -231,7 +231,7 @@ class CandidateGenerator:
         totals = np.bincount(best.owners, weights=remembered, minlength=len(units)).astype(np.int64)
         distinctive, agrees = self._agreement(units, best.owners, concepts, ways)
         gathered = Candidates(
-            **vars(best) | {"concepts": concepts, "ways": ways},
+            **asdict(best) | {"concepts": concepts, "ways": ways},
             units=units,
             names=names,
             priors=priors[first],

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import product
 
+import msgspec
 import numpy as np
 import pytest
 from tests.support.reading import chain_of
@@ -84,7 +85,7 @@ def test_span_marginals_equal_enumeration(scheme_name: str, bound: bool) -> None
     emissions, parts = rng.normal(size=(2, length + 2, n_tags)) * 2, chain_of(rng, n_tags)
     if bound:
         legal, first = scheme.legal(2), scheme.legal_start(2)
-        parts = vars(constrain(ChainScores(**parts), legal=legal, legal_start=first))
+        parts = msgspec.structs.asdict(constrain(ChainScores(**parts), legal=legal, legal_start=first))
     paths, scores = all_paths(emissions[1, :length], parts)
     expected: dict[tuple[int, ...], float] = defaultdict(float)
     for path, weight in zip(paths, np.exp(scores - log_sum(scores)), strict=True):
