@@ -20,6 +20,7 @@ from fascicle.verbs.tasks.link_cases import mention_concepts
 from studies.common import result, write_result
 from studies.concepts.corpora import everything
 from studies.concepts.neutral import Asked, answers, by_hash
+from studies.concepts.renewed import Renewed
 from studies.concepts.same import Same
 
 SIZE: Final = 300
@@ -51,8 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     found, same = find(args.linker), Same()
     linker, target = found.opened(), f"concepts-everyday-{args.name}"
     rows = result(target).get("lists", {})
-    first = names(0)[:SIZE]
-    second = names(1, less=first)[:SIZE] if args.open_b else []
+    renewed = Renewed(found.parts[0].pack)
+    first = names(0, renewed)[:SIZE]
+    second = names(1, renewed, less=first)[:SIZE] if args.open_b else []
     for title, names_of in (("A", first), ("B", second))[: 1 + args.open_b]:
         said = answers(linker, [one.asked for one in names_of])
         judged = [_judged(one, {link.curie for link in links}, same) for one, links in zip(names_of, said, strict=True)]
@@ -80,17 +82,18 @@ def _counts(names_of: Sequence[Name], judged: Sequence[str], kind: str) -> dict[
     return {"names": own.total(), **{verdict: own[verdict] for verdict in ("right", "wrong", "none")}}
 
 
-def names(half: int, *, less: Iterable[Name] = ()) -> list[Name]:
-    """The names of the documents of a half, the most frequent first, without some."""
+def names(half: int, renewed: Renewed, *, less: Iterable[Name] = ()) -> list[Name]:
+    """The names of the documents of a half with the identifiers of now, the most frequent first, without some."""
     left_out = {(one.asked.surface.lower(), one.asked.type) for one in less}
-    kept = (one for one in _named(half) if (one.asked.surface.lower(), one.asked.type) not in left_out)
+    kept = (one for one in _named(half, renewed) if (one.asked.surface.lower(), one.asked.type) not in left_out)
     return sorted(kept, key=lambda one: (-one.documents, by_hash(f"{one.asked.type} {one.asked.surface}")))
 
 
-def _named(half: int) -> Iterator[Name]:
+def _named(half: int, renewed: Renewed) -> Iterator[Name]:
     documents, surfaces = defaultdict[Asked, set[str]](set), defaultdict[Asked, Counter[str]](Counter)
     concepts = defaultdict[Asked, Counter[str]](Counter)
-    for key, document in _of_half(half):
+    keys, documents_of = zip(*_of_half(half), strict=True)
+    for key, document in zip(keys, renewed.of(documents_of), strict=True):
         for mention in document.mentions:
             gold = mention_concepts(mention)
             if len(gold) == 1:
