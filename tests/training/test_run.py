@@ -226,7 +226,7 @@ def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: 
 
     (tmp_path / "notes.txt").touch()
     refused(same, tmp_path, OutputError, "holds no run to resume", resume=True)
-    refused(same, tmp_path / "notes.txt", OutputError, "holds no run to resume", resume=True)
+    refused(same, tmp_path / "notes.txt", OutputError, "is a file", resume=True)
     refused(same, tmp_path / "notes.txt" / "run", OutputError, "cannot be made: Not a directory")
 
 
