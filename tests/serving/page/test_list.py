@@ -185,6 +185,7 @@ def test_documents_that_were_opened_here_are_found_too(open_shelf: Opened) -> No
 def test_a_list_without_documents_keeps_what_was_asked(open_shelf: Opened) -> None:
     page = resumed(open_shelf(curator="Ada"))
     page.fill("#find", "trial 1")
+    until(page, "location.hash.includes('q=trial')")  # words are asked for a moment after the last key
     page.select_option("#show", "flagged")
     until(page, "document.querySelector('.documents summary').textContent === '0 documents'")
     page.locator("#sheet").click()  # the keys leave the field
