@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.mention import (
+    PlacedSpans,
     Span,
     check_fragments,
     check_ranges,
@@ -29,6 +30,14 @@ def test_relations_are_those_of_the_sets_of_characters(a: Span, b: Span) -> None
     x, y = characters(a), characters(b)
     assert overlaps(a, b) == overlaps(b, a) == bool(x & y)
     assert contains(a, b) == (y <= x)
+
+
+@given(st.sets(spans, max_size=8), st.sets(spans, max_size=4), spans)
+def test_placed_spans_are_found_by_overlap(first: set[Span], later: set[Span], asked: Span) -> None:
+    places = PlacedSpans(first)
+    for span in later - first:
+        places.add(span)
+    assert places.overlapping(asked) == sorted(one for one in first | later if overlaps(one, asked))
 
 
 def test_adjacent_spans_do_not_overlap() -> None:

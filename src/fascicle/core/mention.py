@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -60,6 +61,25 @@ def without_overlaps(spans: Iterable[Span]) -> Fragments:
         else:
             joined.append((start, end))
     return tuple(joined)
+
+
+class PlacedSpans:
+    """Spans of a text in order, to look up those that overlap another one."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        """Takes the spans, which may overlap."""
+        self._order = sorted(set(spans))
+        self._longest = max((end - start for start, end in self._order), default=0)
+
+    def add(self, span: Span) -> None:
+        """Adds a span that is not there."""
+        insort(self._order, span)
+        self._longest = max(self._longest, span[1] - span[0])
+
+    def overlapping(self, span: Span) -> list[Span]:
+        """Returns the spans that overlap a span, in order."""
+        first = bisect_left(self._order, (span[0] - self._longest, 0))
+        return [one for one in self._order[first : bisect_left(self._order, (span[1], 0))] if one[1] > span[0]]
 
 
 def are_tuples(fragments: object) -> bool:

@@ -64,7 +64,6 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 LOSSES: Final[Mapping[str, str]] = MappingProxyType({**FIELDS, **OF_WRITERS})
-
 # What a file that names texts by their ids refers to.
 OF_TEXT: Final = frozenset(
     {"text-between-words", "sections", "section-attributes", "sentences", "words", "abbreviations", "meta"}

@@ -118,6 +118,8 @@ class CandidateGenerator:
         """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
         causes = [causes_in(one.text) for one in documents]
         asked = [(at, *one) for at, unit in enumerate(units) for one in induced_names(unit, causes[unit.document])]
+        if not asked:
+            return units
         known = self.known([(name, units[at].type) for at, name, _ in asked])
         causes_known = self.known([(cause, _CHEMICAL) for _, _, cause in asked if cause]) | {("", _CHEMICAL)}
         for at, name, cause in reversed(asked):

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
-from fascicle.core.mention import Span, fragments_overlap
+from fascicle.core.mention import Fragments, PlacedSpans, Span, contains, fragments_overlap
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
@@ -191,12 +191,8 @@ def _count(mentions: Counter[Any]) -> str:
     return plural(mentions.total(), "mention")
 
 
-def _met(span: Span, stand: Iterable[tuple[Span, ...]]) -> list[tuple[Span, ...]]:
-    return [spans for spans in stand if any(start < span[1] and span[0] < end for start, end in spans)]
-
-
-def _lies_in(spans: tuple[Span, ...], whole: Span) -> bool:
-    return len(spans) == 1 and whole[0] <= spans[0][0] and spans[0][1] <= whole[1]
+def _is_part(spans: Fragments, whole: Span) -> bool:
+    return len(spans) == 1 and contains(whole, spans[0])
 
 
 class _Work:
@@ -317,26 +313,28 @@ class _Work:
         self, names: Mapping[int, Mapping[str, Mention]], kept: Sequence[Mention], own: Mapping[Any, float]
     ) -> list[Mention]:
         """Returns mentions, and names of each stretch where none is or less probable parts; longer names first."""
-        covered = bytearray(len(self._text))
-        for start, end in (span for one in kept for span in one.spans):
-            covered[start:end] = b"\1" * (end - start)
-        stand = {one.spans: one for one in kept}
-        marked = list[Mention]()
+        stand = {one.spans for one in kept}
+        owners = defaultdict[Span, list[Fragments]](list)
+        for spans in stand:
+            for span in spans:
+                owners[span].append(spans)
+        places, marked = PlacedSpans(owners), list[Mention]()
         for number, known in names.items():
             begin, stop = self._scopes[number]
-            places = find_occurrences(self._text[begin:stop], known)
-            for name in sorted(places, key=lambda one: (-len(one), one)):
+            found = find_occurrences(self._text[begin:stop], known)
+            for name in sorted(found, key=lambda one: (-len(one), one)):
                 like = known[name]
-                for span in ((begin + start, begin + end) for start, end in places[name]):
+                for span in ((begin + start, begin + end) for start, end in found[name]):
                     if (span,) in stand or neutral_span(self._text, span, kind=like.type) != span:
                         continue
-                    met = _met(span, stand) if 1 in covered[slice(*span)] else []
-                    if all(_lies_in(one, span) and own.get(one, 1.0) <= _score(like) for one in met):
-                        for one in met:
-                            del stand[one]
-                        covered[slice(*span)] = b"\1" * len(name)
-                        stand[(span,)] = Mention((span,), like.type, score=like.score, source=like.source)
-                        marked.append(stand[(span,)])
+                    met = {spans for one in places.overlapping(span) for spans in owners[one] if spans in stand}
+                    if all(_is_part(spans, span) and own.get(spans, 1.0) <= _score(like) for spans in met):
+                        stand -= met
+                        stand.add((span,))
+                        if span not in owners:
+                            places.add(span)
+                        owners[span].append((span,))
+                        marked.append(Mention((span,), like.type, score=like.score, source=like.source))
         return [*(one for one in kept if one.spans in stand), *marked]
 
     def _shown(self, mentions: Iterable[Mention], rule: TypeDecision) -> Iterator[Mention]:

@@ -6,7 +6,7 @@ Its rules are selected on development documents; no rule at all is one of the ch
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any, Final, get_args
 import msgspec
 
 from fascicle.core.document import Document, Event, Patch, in_order
-from fascicle.core.mention import Mention, Span
+from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
 from fascicle.terms.abbreviations.finder import abbreviations_of
 from fascicle.text.characters import find_occurrences
@@ -87,16 +87,13 @@ class _Layer:
                 self._covered[start:end] = b"\1" * (end - start)
             if len(mention.spans) == 1:
                 self.at[mention.spans[0]].append(mention)
-        self._order = sorted(self.at)
-        self._longest = max((end - start for start, end in self.at), default=0)
-        for span in self._order:
+        self._places = PlacedSpans(self.at)
+        for span in sorted(self.at):
             self.ending[span[1]].append(span)
 
     def within(self, span: Span) -> list[Span]:
         """Returns the places of mentions that overlap a range, in order."""
-        first = bisect_left(self._order, (span[0] - self._longest, 0))
-        near = self._order[first : bisect_left(self._order, (span[1], 0))]
-        return [one for one in near if one[1] > span[0] and one in self.at]
+        return [one for one in self._places.overlapping(span) if one in self.at]
 
     def overlaps(self, span: Span) -> bool:
         return self._covered.find(1, *span) >= 0
@@ -131,8 +128,7 @@ class _Layer:
             return
         kept = "retyped" if span in self.at else "added"
         if span not in self.at:
-            insort(self._order, span)
-            self._longest = max(self._longest, span[1] - span[0])
+            self._places.add(span)
         self.at[span] = [Mention((span,), one.type, score=one.score, source=self.source) for one in like]
         self._covered[span[0] : span[1]] = b"\1" * (span[1] - span[0])
         self._tell(kept, span, f"{kept} as {' and '.join(sorted(one.type for one in like))}, {why}")
@@ -211,7 +207,7 @@ def _resolve(layer: _Layer, pairs: Iterable[tuple[Span, Span]], rules: Abbreviat
                     layer.set_types(span, one.said, where)
             elif rules.drop and layer.overlaps(span):
                 for part in layer.within(span):
-                    if span[0] <= part[0] and part[1] <= span[1] and one.denies(layer.types(part)):
+                    if contains(span, part) and one.denies(layer.types(part)):
                         layer.drop(part, f"{where} is no mention")
 
 
