@@ -116,6 +116,7 @@ def run_facts(run: Path) -> dict[str, Any]:
         "name": f"{recipe['name']}-s{recipe['seed']}",
         "folder": run.absolute().relative_to(ROOT / "benchmarks" / "runs").as_posix(),
         "hours": sum(json.loads(line)["seconds"] for line in lines) / 3600,
+        "accelerator": made["environment"].get("accelerator"),
         "pieces": recipe.get("text", {}).get("pieces", 0),  # that it read without labels
         "parts": parts,
     }

@@ -1,12 +1,12 @@
 """Writes the development texts that the decision of documents is fitted on, under the types of the shipped models.
 
-usage: python -m studies.decision.development FOLDER [--taught MODEL] [--aside FOLDER] [--apart] [--cut]
+usage: python -m studies.decision.development FOLDER [--aside FOLDER] [--apart] [--cut]
 
 Texts are as people write them, where a corpus has them so: the dev part of JNLPBA is looked up in its abstracts. Texts
 that are copies of test parts by ``grids/six-exclude.tsv`` are left out. Of the corpora without a dev part in that grid,
-texts are left out that have a sentence which taught MODEL (``biomed-fast@1`` by default), or which stands in a text by
-which the decision is measured. ``--aside`` names the folder of ``studies.conventions.aside``; its documents, which
-taught nothing, are added. ``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model
+texts are left out that have a sentence which the grid ``conventions`` teaches, or which stands in a text by which the
+decision is measured. ``--aside`` names the folder of ``studies.conventions.aside``; its documents, which taught
+nothing, are added. ``--apart`` gives the genes of BC2GM and the cell lines of JNLPBA the types that a model
 keeps apart. ``--cut`` adds the sentences of abstracts, each as a text of its own. ``FASCICLE_DATA`` names the corpora.
 """
 
@@ -26,8 +26,9 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import read, write
 from fascicle.text.segment import sentences
-from fascicle.text.sentences import TAUGHT, sentence_hashes, unpack_hashes
-from studies.common import GRIDS, ROOT
+from fascicle.text.sentences import all_sentence_hashes, sentence_hashes
+from studies.common import GRIDS
+from studies.decision.taught import texts
 from studies.packs import gold
 
 BIORED: Final = {
@@ -70,7 +71,6 @@ GNORMPLUS: Final = dict.fromkeys(("Gene", "FamilyName", "DomainMotif"), "Gene")
 ASIDE: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {"nlm-gene": {"Gene": "Gene"}, "gnormplus": GNORMPLUS, "bioid": {"CellLine": "CellLine"}}
 )
-ASSETS: Final = ROOT / "src" / "fascicle" / "assets"
 _LEAST: Final = 40  # letters and digits of a sentence that tells where a text is from
 
 
@@ -78,14 +78,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Writes a file for each corpus."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--taught", type=Path, default=ASSETS / "biomed-fast@1")
     parser.add_argument("--aside", type=Path)
     parser.add_argument("--apart", action="store_true")
     parser.add_argument("--cut", action="store_true")
     args = parser.parse_args(argv)
     folder, data = args.folder, Path(os.environ["FASCICLE_DATA"])
     folder.mkdir(parents=True, exist_ok=True)
-    found = parts(data, apart=APART if args.apart else {}) | others(data, taught=args.taught)
+    found = parts(data, apart=APART if args.apart else {}) | others(
+        data, taught=all_sentence_hashes(texts("conventions", ""), sentences)
+    )
     found |= set_aside(data, args.aside) if args.aside else {}
     if args.cut:
         found |= {f"{name}-cut": list(_cut(found[name])) for name in ABSTRACTS if name in found}
@@ -144,12 +145,12 @@ def set_aside(data: Path, folder: Path) -> dict[str, list[Document]]:
     }
 
 
-def others(data: Path, *, taught: Path) -> dict[str, list[Document]]:
+def others(data: Path, *, taught: frozenset[int]) -> dict[str, list[Document]]:
     """Texts of corpora that have no dev part in the grid, or one of sentences alone.
 
     Args:
         data: the corpora.
-        taught: folder of a model; texts that taught it are left out.
+        taught: hashes of sentences; texts that have one of them are left out.
     """
     given: Mapping[str, tuple[Sequence[Document], Mapping[str, str]]] = {
         "bionlp13ge-sentences": (list(read(data / "bionlp13ge/iob/devel.tsv")), FOREIGN),
@@ -159,12 +160,12 @@ def others(data: Path, *, taught: Path) -> dict[str, list[Document]]:
         "bionlp13pc": (list(read(data / "bionlp13pc/standoff.zip/devel")), PATHWAYS),
         "craft": (gold.craft("test"), CRAFT),  # the 30 articles that are not in its IOB form
     }
-    known, tested = unpack_hashes((taught / TAUGHT).read_bytes()), _tested(data)
+    tested = _tested(data)
     return {
         name: [
             _ready(one, types)
             for one in documents
-            if known.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
+            if taught.isdisjoint(sentence_hashes(one, sentences)) and not keys(one) & tested
         ]
         for name, (documents, types) in given.items()
     }

@@ -30,7 +30,7 @@ from studies.common import GRIDS, ROOT
 
 # Model -> its grid, and the variant of that grid.
 VARIANTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {"biomed@2": ("conventions", "refit"), "biomed-fast@1": ("six", "")}
+    dict.fromkeys(("biomed@2", "biomed-fast@2"), ("conventions", "refit"))
 )
 
 

@@ -144,20 +144,13 @@ def _documents(manifest: Manifest) -> Iterator[str]:
 
 def _fitted_on(manifest: Manifest) -> str:
     """The texts that the decision of documents was fitted on."""
-    if manifest.decision.apart:
-        untaught = result(f"decision-fit-{manifest.name}")["document"]["untaught"]
-        return (
-            "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, LINNAEUS, BioNLP11ID, "
-            "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of NLM-Gene, GNormPlus "
-            "and BioID, which was set aside before anything learnt; abstracts count as a whole, and sentence by "
-            "sentence. They were fitted with the same training with dev "
-            f"kept from it; by the list of its folder none of their {untaught:,} texts taught it."
-        )
+    untaught = result(f"decision-fit-{manifest.name}")["document"]["untaught"]
     return (
-        "The values were fitted with `biomed-fast@1` on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, "
-        "LINNAEUS, BioNLP11ID, 13CG, 13GE and 13PC, and on 18 articles of CRAFT. By the list of its folder none "
-        f"of their {result('decision-fit')['document']['untaught']:,} texts taught it. `biomed@1` learnt from most "
-        "of these dev parts and takes the values of `biomed-fast@1`."
+        "The values were fitted on dev parts of BioRED, NCBI disease, BC5CDR, BC2GM, JNLPBA, LINNAEUS, BioNLP11ID, "
+        "13CG, 13GE and 13PC, on 18 articles of CRAFT, and on a tenth of the train parts of NLM-Gene, GNormPlus "
+        "and BioID, which was set aside before anything learnt; abstracts count as a whole, and sentence by "
+        "sentence. They were fitted with the same training with dev "
+        f"kept from it; by the list of its folder none of their {untaught:,} texts taught it."
     )
 
 
@@ -268,11 +261,9 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     name, runs = manifest.name, result["runs"]
     refit, twin, *others = runs
     also = f" --also {' '.join(map(_folder, others))}" if others else ""
-    spent = {one["name"]: one["hours"] for one in runs}
-    hours = ", ".join(f"`{name}` {hours:.1f}" for name, hours in spent.items())
     trained = dict.fromkeys(one["name"] for one in (twin, refit))
     yield from ("## How to make it again", "")
-    yield from _told(f"Hours of one core, on a busy machine: {hours}.")
+    yield from _told(" ".join(_spent(runs)))
     study, place = ("conventions", "conventions/grid") if _of_conventions(runs) else ("six", "six")
     yield from ("", "```", f"export FASCICLE_DATA=...   # see studies/{study}/plan.md, also for the steps before")
     yield f"fascicle bench studies/grids/{study}.toml --only {' '.join(trained)} --runs benchmarks/runs/{place}"
@@ -280,6 +271,18 @@ def _again(manifest: Manifest, result: Value) -> Iterator[str]:
     yield f"python -m studies.ship_six {_folder(refit)} {_folder(twin)} --name {name}{also}"
     yield from ("```", "")
     yield f"This card was written by the last command; its numbers stand in `studies/results/shipped-{name}.json`."
+
+
+def _spent(runs: Sequence[Value]) -> Iterator[str]:
+    """The time of each run, by what it ran on."""
+    on_gpu = {one["name"]: one["hours"] for one in runs if one.get("accelerator")}
+    on_core = {one["name"]: one["hours"] for one in runs if one["name"] not in on_gpu}
+    if on_core:
+        hours = ", ".join(f"`{name}` {hours:.1f}" for name, hours in on_core.items())
+        yield f"Hours of one core, on a busy machine: {hours}."
+    if on_gpu:
+        minutes = ", ".join(f"`{name}` {60 * hours:.1f}" for name, hours in on_gpu.items())
+        yield f"Minutes of one GPU ({runs[0]['accelerator']}), which several runs shared: {minutes}."
 
 
 def _of_conventions(runs: Sequence[Value]) -> bool:

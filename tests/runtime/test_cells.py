@@ -64,7 +64,7 @@ def test_cells_are_answered_alone_and_nothing_else_changes(text: str) -> None:
 
 
 def test_rows_of_names_are_read_cell_by_cell() -> None:
-    model = load_single("biomed-fast@1")
+    model = load_single("biomed-fast@2")
     names = ["BRCA1", "lung cancer", "cisplatin"]
     alone = [patch.add for patch in model.predict([Document(id="", text=name) for name in names])]
     (row,) = model.predict([Document(id="1", text="\t".join(names))])

@@ -72,9 +72,9 @@ def test_the_shipped_model_beside_a_list(own: Path) -> None:
     model = load("biomed-fast", also=own)
     found = told(model)
     assert found[:2] == [("Chemical", "Lithium toxicity", "own"), ("Drug", "Fascicline", "own")]
-    assert {source for _, _, source in found[2:]} == {"biomed-fast@1"}
+    assert {source for _, _, source in found[2:]} == {"biomed-fast@2"}
     assert "Drug" in model.types
-    assert set(model.sources) == {"own", "biomed-fast@1"}
+    assert set(model.sources) == {"own", "biomed-fast@2"}
 
 
 def test_of_several_lists_the_first_answers(own: Path, tmp_path: Path) -> None:

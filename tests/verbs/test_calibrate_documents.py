@@ -25,7 +25,7 @@ from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
-MODEL = "biomed-fast@1"
+MODEL = "biomed-fast@2"
 SENTENCES = (
     "Mutations of BRCA1 and of TP53 were found in {n} patients with breast cancer and were confirmed by sequencing.",
     "The expression of EGFR was raised in the samples of group {n}, and that of KRAS was not changed at all in them.",
