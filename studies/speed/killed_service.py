@@ -203,8 +203,6 @@ class Load:
             self._insist(client, "documents", {"documents": [json.loads(codec.encode(document))], "who": "Ada"})
             after = 0
             for mention in document.mentions[:50]:
-                if self.stop.is_set():
-                    break
                 here = {"spans": mention.spans, "type": mention.type}
                 edits = [{"item": json.dumps(mention.key), "after": draw.choice([None, here])}]
                 mark = secrets.token_hex(16)
@@ -212,6 +210,8 @@ class Load:
                 (saved,) = self._insist(client, "steps", step)["steps"]
                 after = saved["number"]
                 self.steps[mark] = (after, name, edits)
+                if self.stop.is_set():  # not before: there is one decision at least, also on a busy machine
+                    break
             number += 1
 
     def _insist(self, client: fascicle.Client, what: str, body: dict[str, Any]) -> Any:
