@@ -26,6 +26,7 @@ from studies.bundling import tables as bundling_tables
 from studies.combining import tables as combining_tables
 from studies.common import GRIDS, HERE, MODELS, RESULTS, ROOT
 from studies.concepts import tables as concept_tables
+from studies.conventions import tables as conventions_tables
 from studies.coordination import tables as coordination_tables
 from studies.decision import tables as decision_tables
 from studies.families import tables as family_tables
@@ -173,6 +174,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
         }.items()
         for model in MODELS
     },
+    "conventions-arms": conventions_tables.arms,
+    "conventions-foreign": conventions_tables.foreign,
     "decision-names": decision_tables.names,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
