@@ -23,6 +23,7 @@ import msgspec
 
 from fascicle.core.arrays import Floats
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.mention import Span
 from fascicle.errors import FascicleError
 from fascicle.formats.files import read
 from fascicle.formats.weak_labels import Header, Labels, read_header, read_labels
@@ -84,8 +85,9 @@ def sure(labels: Labels, header: Header, *, least: float) -> Document:
         least: probability of the tag of each word of a mention, and of each word that is none.
     """
     document = with_answer_as_gold(labels, header, {name: name for name in header.types})
-    weak = [tuple(map(int, labels.words[at])) for at in (of_answer(labels) < least).nonzero()[0]]
-    kept, doubtful = [], []
+    weak: list[Span] = [(int(start), int(end)) for start, end in labels.words[of_answer(labels) < least]]
+    kept: list[Mention] = []
+    doubtful: list[Mention] = []
     for mention in document.layer(GOLD):
         (kept if not any(_shared(mention, word) for word in weak) else doubtful).append(mention)
     ranges = [(one.start, one.end) for one in doubtful]
@@ -103,7 +105,7 @@ def of_answer(labels: Labels) -> Floats:
     return found
 
 
-def _shared(mention: Mention, word: tuple[int, ...]) -> bool:
+def _shared(mention: Mention, word: Span) -> bool:
     return mention.start < word[1] and word[0] < mention.end
 
 
