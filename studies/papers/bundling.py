@@ -11,7 +11,7 @@ from studies.bundling.paper import table3
 from studies.bundling.pooled import intervals
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
-from studies.papers.rule import DIFFERS, NOT_AT_HAND, Compared
+from studies.papers.rule import DIFFERS, NOT_AT_HAND, Compared, Counted
 from studies.papers.sources import deviation, grid, less, minutes, on_dev, percent, rows
 from studies.tables.grids import Row
 
@@ -27,15 +27,27 @@ NAMED: Final = {
     "wnut16": "W16",
     "wnut17": "W17",
 }
+# Table 1: mentions of train, dev and test.
+COUNTS: Final[Mapping[str, tuple[int, int, int]]] = {
+    "conllpp": (23499, 5942, 5702),
+    "conll04": (3377, 893, 1079),
+    "scierc": (5598, 811, 1685),
+    "bc5cdr": (9385, 9353, 9809),
+    "ncbi-disease": (5429, 923, 941),
+    "wnut16": (2104, 661, 3473),
+    "wnut17": (1975, 835, 1079),
+}
+SAME_COUNTS: Final = ("conllpp", "conll04", "scierc")
 LICENSED: Final = ("ontonotes5", "ace2004", "ace2005", "conll2003")
 
 
 def bundling() -> list[PaperRow]:
     """The rows of the paper, in its order."""
     return [
+        *_counts(),
         _licensed(),
         *_gains(),
-        _noisy(),
+        *_spans(),
         _conclusion(),
         _quoted(),
         *_mentions(),
@@ -44,6 +56,39 @@ def bundling() -> list[PaperRow]:
         *_weights(),
         _taggers(),
         *_vectors(),
+        *_times(),
+    ]
+
+
+def _counts() -> list[PaperRow]:
+    parts = (
+        ("CoNLL++, CoNLL04, SciERC", SAME_COUNTS, "All parts."),
+        (
+            "BC5CDR, NCBI, W16, W17",
+            tuple(name for name in COUNTS if name not in SAME_COUNTS),
+            "The numbers of the paper for NCBI are close to those of its sentences.",
+        ),
+    )
+    return [
+        PaperRow(
+            what=f"Table 1, {what}",
+            found=tuple(one for corpus in corpora for one in _counted(corpus)),
+            remark=remark,
+            table="paper-recipes.md#what-differs-and-why",
+            commands=("fascicle corpus stats",),
+            results=("bundling.tar.xz",),
+        )
+        for what, corpora, remark in parts
+    ]
+
+
+def _counted(corpus: str) -> list[Counted]:
+    row = _row(corpus, "SpanNER")
+    data = next(iter(row.found.values()))["facts"]["data"] if row and row.found else {}
+    return [
+        Counted(what=f"mentions of {corpus}, {part}", paper=paper, here=data[part]["mentions"])
+        for part, paper in zip(("train", "dev", "test"), COUNTS[corpus], strict=True)
+        if part in data
     ]
 
 
@@ -114,10 +159,15 @@ def _row(corpus: str, model: str) -> Row | None:
     return rows("bundling").get((corpus, f"{system}:{head}" if head else system, ""))
 
 
-def _noisy() -> PaperRow:
+def _spans() -> list[PaperRow]:
+    """SpanNER less SeqNER: on tweets, where the paper explains its lead, and on the others, where it has one too."""
+    return [_noisy("W16 and W17", ("wnut16", "wnut17")), _noisy("the others", tuple(NAMED)[:-2])]
+
+
+def _noisy(what: str, names: Sequence[str]) -> PaperRow:
     found = [
         one
-        for name in ("wnut16", "wnut17")
+        for name in names
         for one in less(
             f"{NAMED[name]}, SpanNER less SeqNER",
             table3()[name]["SpanNER"].f1 - table3()[name]["SeqNER"].f1,
@@ -126,9 +176,9 @@ def _noisy() -> PaperRow:
         )
     ]
     return PaperRow(
-        what="Table 3, W16 and W17: SpanNER over SeqNER",
+        what=f"Table 3, {what}: SpanNER over SeqNER",
         found=tuple(found),
-        remark="Rates chosen on dev of conll04; the interval is over seeds and tweets.",
+        remark="Rates chosen on dev of conll04; the interval is over seeds and texts.",
         table=f"{PAGE}#gains",
         commands=GRID,
         results=("bundling.tar.xz",),
@@ -328,4 +378,54 @@ def _vectors() -> list[PaperRow]:
                 "F1 on dev of one corpus; in the paper pooling is above boundary on five of six corpora.",
             ),
         )
+    ]
+
+
+def _times() -> list[PaperRow]:
+    """What a CRF costs beside softmax, and the hybrid vector beside the others; the ends are quartiles of ratios."""
+    steps = read_result(RESULTS, "head_cost").get("training", {}).get("steps", {})
+    chain = read_result(RESULTS, "binder_cost").get("training", {}).get("crf", {}).get("ratio")
+    doubt = "quartiles of turns in place of an interval"
+    hybrid = [
+        Compared(
+            what=f"time of a step, hybrid by {other}",
+            paper=1.0,
+            here=ours["median"] / theirs["median"],
+            low=ours["low"] / theirs["high"],
+            high=ours["high"] / theirs["low"],
+            unit="level",
+            margin=0.1,
+            doubt=doubt,
+        )
+        for other in ("boundary", "pooling")
+        if steps
+        for ours, theirs in [(steps["spanner_hybrid"]["ratio"], steps[f"spanner_{other}"]["ratio"])]
+    ]
+    crf = [
+        Compared(
+            what="time of training, CRF by softmax",
+            paper=2.0,
+            here=chain["median"],
+            low=chain["low"],
+            high=chain["high"],
+            unit="times",
+            drawn=True,
+            doubt=doubt,
+        )
+        for _ in range(bool(chain))
+    ]
+    parts = (
+        ("§4.5.2, time of a CRF", crf, "The paper finds much more time, without a number.", "binder", "binder_cost"),
+        ("§4.5.3, time of the hybrid vector", hybrid, "The paper finds no extra time.", "heads", "head_cost"),
+    )
+    return [
+        PaperRow(
+            what=what,
+            found=tuple(found),
+            remark=remark,
+            table="binder-tables.md#cost-table-7" if script == "binder" else "results.md#what-heads-cost",
+            commands=(f"studies.speed.{script}",),
+            results=(f"{results}.json",),
+        )
+        for what, found, remark, script, results in parts
     ]

@@ -14,6 +14,7 @@ from studies.papers.sources import deviation, minutes, on_dev, percent, rows
 
 PAGE: Final = "combining-tables.md"
 META: Final = "Meta(SpanPred ∪ SEQ)"
+ELSEWHERE: Final = ("genia-events",)  # a half of GENIA, with another split than that of the paper
 BY_SENTENCE: Final[Mapping[str, str]] = {"genia-resplit": "over sentences of shared abstracts"}  # too narrow
 UNIONS: Final = ("SpanPred ∪ SEQ", "SpanPred ∪ SEQ ∪ SeqCRF")
 VOTES: Final = ("SpanPred x SEQ", "SpanPred x SEQ x SeqCRF")
@@ -76,7 +77,7 @@ def _f1(corpus: str, name: str) -> float:
     return float(PAPER[CORPORA[corpus]][name].split(" ", 1)[0])
 
 
-def _trained(corpus: str, *systems: str) -> float:
+def _trained(corpus: str, *systems: str) -> dict[str, float]:
     """Minutes of the runs behind some systems."""
     found = [rows("combining").get((corpus, SYSTEMS[name], "")) for name in systems]
     return minutes(row.found[1] for row in found if row and 1 in row.found)
@@ -97,6 +98,7 @@ def _over_best(corpus: str, names: tuple[str, ...]) -> tuple[Compared, ...]:
             deviation=deviation(corpus),
             doubt=BY_SENTENCE.get(corpus, ""),
             corpus=corpus,
+            elsewhere=corpus in ELSEWHERE,
             minutes=_trained(corpus, *(one for one in SYSTEMS if one in name or one == single)),
         )
         for name in names
@@ -123,6 +125,7 @@ def _singles(corpus: str) -> list[PaperRow]:
             deviation=deviation(corpus),
             doubt=BY_SENTENCE.get(corpus, ""),
             corpus=corpus,
+            elsewhere=corpus in ELSEWHERE,
             minutes=_trained(corpus, first, second),
         )
         for first, second in pairs

@@ -57,8 +57,9 @@ class PaperRow:
         ]
 
     def cost(self) -> str:
-        """Minutes of training behind the comparisons."""
-        spent = sum(one.minutes for one in self.found if isinstance(one, Compared))
+        """Minutes of training behind the comparisons; a run that serves several of them counts once."""
+        runs = {run: spent for one in self.found if isinstance(one, Compared) for run, spent in one.minutes.items()}
+        spent = sum(runs.values())
         return f"{spent:,.0f} min of training" if spent else "no training of its own" if self.found else "none"
 
 

@@ -7,8 +7,8 @@ hand that claims agreement, so a row cannot say more than its numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 REPRODUCED: Final = "reproduced"
@@ -23,6 +23,7 @@ SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agre
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
 SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach, and exceed at most as often
+BORDER: Final = 0.05  # of an interval: an end that is nearer to no difference is at the border of chance
 FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
 Z: Final = 1.96
 
@@ -45,7 +46,7 @@ class Compared:
         doubt: why it cannot count as beyond chance although its interval says so; empty for none.
         corpus: that it was measured on.
         elsewhere: whether this is not the corpus of the paper.
-        minutes: of training behind it.
+        minutes: of training behind it, by run.
     """
 
     what: str
@@ -61,7 +62,7 @@ class Compared:
     doubt: str = ""
     corpus: str = ""
     elsewhere: bool = False
-    minutes: float = 0.0
+    minutes: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -107,7 +108,7 @@ class Compared:
         if self.interval is None:
             return WITHIN_CHANCE
         low, high = sorted(sign * self._scaled(end) for end in self.interval)
-        if low <= 0:
+        if low <= BORDER * (high - low):
             return WITHIN_CHANCE
         return REPRODUCED if self.drawn or self._alike(low, high) else DIFFERS
 

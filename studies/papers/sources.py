@@ -109,10 +109,9 @@ def on_dev(what: str, paper: float, *, first: Row | None, second: Row | None, **
     return [Compared(what=what, paper=paper, here=here, seeds=len(pairs), corpus=first.corpus, minutes=spent, **more)]
 
 
-def minutes(values: Iterable[Mapping[str, Any]]) -> float:
-    """Of training, by the clock; each run once."""
-    seen = {value["run"]: float(value["seconds"]) / 60 for value in values if "run" in value}
-    return sum(seen.values())
+def minutes(values: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Of training, by the clock, of each run."""
+    return {f"{value['grid']}/{value['run']}": float(value["seconds"]) / 60 for value in values if "run" in value}
 
 
 def percent(found: Mapping[str, float]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(-1.0, -1.2, -2.0, -0.4), REPRODUCED),
         (compared(1.0, 1.2, -0.1, 2.5), WITHIN_CHANCE),
         (compared(1.0, 0.5, None, None), WITHIN_CHANCE),
+        (compared(0.5, 1.0, 0.03, 2.0), WITHIN_CHANCE),  # at the border of chance
+        (compared(-0.5, -1.0, -2.0, -0.03), WITHIN_CHANCE),
         (compared(1.0, -0.1, -0.5, 0.3), DIFFERS),  # another direction, also within chance
         (compared(17.3, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and less than half as large
         (compared(1.0, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and more than twice as large
