@@ -125,9 +125,10 @@ def _matches(text: str) -> Iterator[_Found]:
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
-    if _OTHERS.fullmatch(text, start, end) or _LABEL.search(text[max(0, start - _REFERENCE_SIZE) : end]):
-        return True
-    return bool(_OF_POX.fullmatch(text, start, end) and _POX.search(text))
+    labelled = _LABEL.search(text[max(0, start - _REFERENCE_SIZE) : end])
+    return bool(
+        labelled or _OTHERS.fullmatch(text, start, end) or (_OF_POX.fullmatch(text, start, end) and _POX.search(text))
+    )
 
 
 def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:

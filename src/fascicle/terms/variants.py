@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -168,8 +167,8 @@ def frame_shift(groups: Groups) -> str:
 
 def protein_event(groups: Groups) -> str:
     """The name of a deletion, a duplication or an insertion of amino acids."""
-    start, event, added = _place(groups["ref"], groups["start"]), groups.get("event") or "del", ""
-    event = "delins" if event == ">" else event
+    start, added = _place(groups["ref"], groups["start"]), ""
+    event = groups.get("event", "").replace(">", "delins") or "del"
     end = _place(groups["last"], groups["end"]) if groups.get("end") else ""
     if "ins" in event:
         seq = groups["seq"]
@@ -246,8 +245,7 @@ def _form(
 @cache
 def variant_forms() -> tuple[VariantForm, ...]:
     """All forms, compiled once."""
-    forms = (_numbers(), _dna_forms(), _dna_events(), _protein_forms(), _protein_events(), _spoken_forms())
-    return tuple(chain.from_iterable(forms))
+    return (*_numbers(), *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
 
 
 def _numbers() -> Iterator[VariantForm]:
@@ -282,18 +280,16 @@ def _dna_events() -> Iterator[VariantForm]:
     seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
     yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}", dna_event, left=_SIGNED)
     yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", dna_event)
-    yield _form(r"(?:dup|del|ins)\d+bp")
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
     yield _form(rf"(?P<all>{_LEVEL}{_PLACES}{_BASE}*\[\d+\])", as_written)
-    yield _form(
-        rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", as_written
-    )  # no place is known
+    # Places that are not known exactly.
+    yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", as_written)
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
     of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
     yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", dna_event)
-    yield _form(r"(?:ins/del|del/ins|del|ins|dup) \d+[\s-]?bp")
+    yield _form(r"(?:ins/del|del/ins|del|ins|dup)\s?\d+[\s-]?bp")
     yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
     yield _form(rf"(?i:{BASE_NAME}) (?:{_EVENT_NAME})")
     yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
