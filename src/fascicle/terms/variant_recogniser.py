@@ -53,7 +53,7 @@ _ALLELE: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(
     r"((?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?:\(N[MR]_[\d.]+\))?)"
-    r"(?:\([\w-]+\))?:\s?\Z"
+    r"(?:\([\w-]+\))?(?::\s?|(?<=\w)-)\Z"
 )
 _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant

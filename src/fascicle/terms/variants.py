@@ -21,27 +21,21 @@ _AMINO_ACIDS: Final = (
 _BASES: Final = "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T thymine|thymidine,U uracil|uridine"
 
 
-def _short_names() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for row in _AMINO_ACIDS.split(","):
-        letter, short, names = row.split(" ", 2)
-        for name in (letter, short, *names.replace("\\", "").split("|")):
-            found[name.lower()] = short
-    return found
-
-
-SHORT_NAMES: Final = MappingProxyType(_short_names())  # any way to write an amino acid, in lower case -> ``Val``
+_ROWS: Final = tuple(row.split(" ", 2) for row in _AMINO_ACIDS.split(","))
+SHORT_NAMES: Final = MappingProxyType(
+    {name.lower(): row[1] for row in _ROWS for name in (row[0], row[1], *row[2].replace("\\", "").split("|"))}
+)  # any way to write an amino acid, in lower case -> ``Val``
 BASES: Final = MappingProxyType(
     {name: row[0] for row in _BASES.split(",") for name in (row[0].lower(), *row[2:].split("|"))}
 )  # any way to write a base, in lower case -> its letter
 LETTER: Final = r"[ACDEFGHIKLMNPQRSTVWY]"
-SHORT: Final = "|".join(row.split(" ")[1] for row in _AMINO_ACIDS.split(",")[:-1])
-NAME: Final = "|".join(name for row in _AMINO_ACIDS.split(",")[:-1] for name in row.split(" ", 2)[2].split("|"))
+SHORT: Final = "|".join(short for _, short, _ in _ROWS[:-1])
+NAME: Final = "|".join(names for _, _, names in _ROWS[:-1])
 STOP: Final = r"stop|Stop|STOP|Ter|ter|TER|X|\*"
 BASE_NAME: Final = "|".join(row[2:] for row in _BASES.split(","))
 # Of TTT, TTC, TTA, TTG, TCT and so on: the standard genetic code.
 _CODED: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
-LETTERS: Final = MappingProxyType({row.split(" ")[1]: row[0] for row in _AMINO_ACIDS.split(",")})  # ``Val`` -> ``V``
+LETTERS: Final = MappingProxyType({short: letter for letter, short, _ in _ROWS})  # ``Val`` -> ``V``
 
 
 _ANY: Final = frozenset({"G719", "E709", "V600", "G12", "G13"})  # where X stands for any amino acid, and not for a stop
@@ -141,12 +135,6 @@ def codon(groups: Groups) -> str:
     return protein({"ref": ref, "alt": alt, "start": groups["start"]})
 
 
-def in_genome(groups: Groups) -> str:
-    """The name of a change of one base of a chromosome, which is written as in VCF."""
-    single = len(groups["ref"]) == len(groups["alt"]) == 1
-    return f"{groups['chromosome']}:g.{groups['start']}{groups['ref']}>{groups['alt']}" if single else ""
-
-
 def as_written(groups: Groups) -> str:
     """The name that the text has, with plain signs and without blanks."""
     return re.sub("[−–]", "-", re.sub(r"\s", "", groups["all"]))
@@ -185,11 +173,8 @@ def deleted(groups: Groups) -> str:
 
 def deleted_run(groups: Groups) -> str:
     """The name of a deletion that states its amino acids."""
-    seq, start = groups["seq"], int(groups["start"])
-    first, last = (
-        f"{SHORT_NAMES[one.lower()]}{place}" for one, place in ((seq[0], start), (seq[-1], start + len(seq) - 1))
-    )
-    return f"p.{_range(first, last)}del"
+    seq, end = groups["seq"], int(groups["start"]) + len(groups["seq"]) - 1
+    return f"p.{_range(_place(seq[0], groups['start']), _place(seq[-1], str(end)))}del"
 
 
 def _plain(name: str) -> str:
@@ -271,8 +256,8 @@ def _dna_forms() -> Iterator[VariantForm]:
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
     yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
     yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", codon)
-    bases = rf"(?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)"
-    yield _form(rf"(?P<chromosome>chr\w{{1,2}})[:-](?P<start>\d{{4,9}})[:-]{bases}", in_genome)
+    behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
+    yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", dna, left=behind)
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
 
 

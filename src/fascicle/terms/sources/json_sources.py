@@ -199,7 +199,7 @@ _TOGETHER: Final = 1_000  # rows of Parquet
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the concepts; identifiers that were merged into others come at the end.
 
-    ``types`` maps a ``biotype`` or ``drugType`` to a type.
+    ``types`` maps a ``biotype`` or ``drugType`` to a type; concepts of others are left out, unless there is a ``type``.
 
     Raises:
         InputError: the file or a part cannot be opened.
@@ -216,6 +216,10 @@ def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
         draft = Draft(settings=settings, report=report, place=place, curie=curie(given, prefix))
         if draft.curie:
             _fill(draft, row, prefix)
+            if settings.types and not (settings.type or draft.type):
+                report.used += 1
+                report.lose("type", place)
+                continue
         yield draft
 
 

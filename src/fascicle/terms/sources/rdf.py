@@ -20,12 +20,11 @@ from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import Draft, SourceReport, former_records, is_short, language_of_type
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
-_W3: Final = "http://www.w3.org/"
-_OWL: Final = f"{_W3}2002/07/owl#"
+_OWL: Final = "http://www.w3.org/2002/07/owl#"
 _CONCEPTS: Final = (
     f"{_OWL}Class",
-    f"{_W3}2000/01/rdf-schema#Class",
-    f"{_W3}2004/02/skos/core#Concept",
+    "http://www.w3.org/2000/01/rdf-schema#Class",
+    "http://www.w3.org/2004/02/skos/core#Concept",
 )
 _HEAD: Final = 1 << 16
 _FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
@@ -119,7 +118,7 @@ class _Graph:
             if part == "class":
                 if text in _CONCEPTS:
                     self._concepts.add(node)
-                elif text.startswith(_W3) and text != f"{_OWL}NamedIndividual":
+                elif text.startswith("http://www.w3.org/") and text != f"{_OWL}NamedIndividual":
                     self._others.add(node)
             elif part == "xl":
                 self._labels.setdefault(text, []).append((node, kind))
