@@ -42,12 +42,10 @@ _ANY: Final = frozenset({"G719", "E709", "V600", "G12", "G13"})  # where X stand
 Groups = Mapping[str, str]
 
 _ARROW: Final = r"(?:\s?(?:[-−–]{0,3}>|=+>|→|⟶|/|\\)\s?|\sto\s|-to-)"
-_SIGN: Final = r"[-+−–*]"
 _INTRON: Final = r"(?:IVS|ivs)\s?\d+\s?[-+−–]\s?\d+"
-_PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|{_SIGN}?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
+_PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|[-+−–*]?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
 _LEFT: Final = r"(?<![A-Za-z0-9_.])"
 _SIGNED: Final = rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
-_JOINED: Final = r"(?<![A-Z0-9_.])"  # KrasG12D
 _RIGHT: Final = r"(?![A-Za-z0-9_])"
 _AA: Final = rf"(?:{SHORT}|{SHORT.upper()}|{LETTER})"
 _AA3: Final = rf"(?:{SHORT}|{SHORT.upper()})"
@@ -80,11 +78,6 @@ class VariantForm(NamedTuple):
     name: Callable[[Groups], str]
     weak: bool = False
     letters: bool = False
-
-
-def no_name(groups: Groups) -> str:
-    """Of a form that states too little for a name."""
-    return ""
 
 
 def dna(groups: Groups) -> str:
@@ -138,12 +131,6 @@ def codon(groups: Groups) -> str:
 def as_written(groups: Groups) -> str:
     """The name that the text has, with plain signs and without blanks."""
     return re.sub("[−–]", "-", re.sub(r"\s", "", groups["all"]))
-
-
-def extension(groups: Groups) -> str:
-    """The name of a protein that goes on behind its last amino acid."""
-    alt = SHORT_NAMES[groups["alt"].lower()] if groups["alt"] else ""
-    return f"p.Ter{groups['start']}{alt}extTer{groups['length']}"
 
 
 def frame_shift(groups: Groups) -> str:
@@ -217,7 +204,7 @@ def _range(start: str, end: str) -> str:
 
 def _form(
     pattern: str,
-    name: Callable[[Groups], str] = no_name,
+    name: Callable[[Groups], str] = lambda groups: "",
     *,
     weak: bool = False,
     left: str = _LEFT,
@@ -289,7 +276,7 @@ def _protein_forms() -> Iterator[VariantForm]:
     yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
     yield _form(rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein)
     one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
-    yield _form(one, protein, left=_JOINED, letters=True)
+    yield _form(one, protein, left=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
     yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{STOP})", protein)
@@ -305,8 +292,8 @@ def _protein_events() -> Iterator[VariantForm]:
     last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
     added = rf"(?P<seq>(?:{_AA3}|Ter)+|{LETTER}*\*|{LETTER}+)?"
     yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", protein_event)
-    stop = r"(?:Ter|\*|X)"
-    yield _form(rf"p\.\s?\(?{stop}(?P<start>\d+)(?P<alt>{_AA})?ext{stop}?(?P<length>\d+|\?)\)?", extension)
+    longer = rf"p\.\s?\(?(?P<all>(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?))\)?"
+    yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
     yield _form(rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?", deleted)
     delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
     yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", protein_event)
