@@ -171,8 +171,7 @@ def _meant(one: _Found, text: str, found: Sequence[_Found]) -> str:
 def _with_reference(one: _Found, text: str) -> str:
     """Returns the name with the reference sequence that stands before it: ``NM_004333.4:c.1799T>A``."""
     before = text[max(0, one.start - _REFERENCE_SIZE) : one.start]
-    of_bases = one.name.startswith("c.") and text[one.start : one.start + 2] != "c."
-    if of_bases and _MITOCHONDRIAL.search(before):
+    if one.name.startswith("c.") and text[one.start : one.start + 2] != "c." and _MITOCHONDRIAL.search(before):
         return f"m{one.name[1:]}"
     sequence = _REFERENCE.search(before)
     if not sequence or one.name[1:2] != ".":
