@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.linking import build_pack
+from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.patches import apply
 from fascicle.linking.asking import mention_name
 from fascicle.linking.coordination import Coordination, range_readings
 from fascicle.linking.linker import Linker
+from fascicle.terms.terms import ConceptRecord, Name
 
 WORDS = ("breast", "ovarian", "cancer", "and", "or", ",", "/", "STAT3", "-5", "5", "of the", "alpha-", "beta-AT", "x")
 
@@ -48,12 +50,46 @@ def split(linker: Linker, text: str, *mentions: Mention, known: str = "any") -> 
         ("fever and ovarian cancer", "ovarian cancer", "Disease", {"ovarian cancer"}),
         ("STAT3 and 7 rose", "STAT3", "Gene", {"STAT3"}),
         ("STAT3 and 5.5 mM", "STAT3", "Gene", {"STAT3"}),
+        ("STAT3 and 5 mice", "STAT3", "Gene", {"STAT3"}),
+        ("STAT3/5/5 rose", "STAT3", "Gene", {"STAT3", "STAT5"}),
         ("mice and ovarian cancer", "ovarian cancer", "Disease", {"ovarian cancer"}),
         ("nothing here", "nothing", "Disease", {"nothing"}),
     ],
 )
 def test_names(linker: Linker, text: str, words: str, kind: str, names: set[str]) -> None:
     assert split(linker, text, mention(text, words, kind)) == names
+
+
+NUMBERED = ("type 1 diabetes", "type 2 diabetes", "hepatitis B", "hepatitis C", "asthma", "obstructive lung disease")
+
+
+@pytest.fixture(scope="session")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    """A linker of names with numbers and letters."""
+    records = [
+        ConceptRecord(curie=f"MESH:D{at}", type="Disease", names=(Name(one),)) for at, one in enumerate(NUMBERED)
+    ]
+    return Linker(build_small(tmp_path_factory.mktemp("numbered") / "pack", {"all": records}, parts=REAL_PARTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "names"),
+    [
+        ("type 1 and 2 diabetes", "type 1 and 2 diabetes", {"type 1 diabetes", "type 2 diabetes"}),
+        ("type 1, 2 or 3 diabetes", "type 1, 2 or 3 diabetes", {f"type {one} diabetes" for one in "123"}),
+        ("p38 and 44 diabetes", "p38 and 44 diabetes", {"p38 and 44 diabetes"}),
+        ("hepatitis B and C infection", "hepatitis B", {"hepatitis B", "hepatitis C"}),
+        ("hepatitis B and C reactive protein", "hepatitis B", {"hepatitis B"}),
+        ("hepatitis C and B cell lymphoma", "hepatitis C", {"hepatitis C"}),
+        (
+            "asthma and obstructive lung disease",
+            "asthma and obstructive lung disease",
+            {"asthma and obstructive lung disease"},
+        ),
+    ],
+)
+def test_no_name_is_torn(numbered: Linker, text: str, words: str, names: set[str]) -> None:
+    assert split(numbered, text, mention(text, words)) == names
 
 
 def test_fragments_are_places_of_the_words(linker: Linker) -> None:

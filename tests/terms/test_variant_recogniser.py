@@ -121,6 +121,48 @@ def found(text: str) -> list[tuple[str, str]]:
         ("rs113488022", "rs113488022", "rs113488022"),
         ("NM_004333.4:c.1799T>A", "c.1799T>A", "NM_004333.4:c.1799T>A"),
         ("chr14:58915212G>A", "58915212G>A", "chr14:g.58915212G>A"),
+        ("chr7:140453136:A:T", "140453136:A:T", "chr7:g.140453136A>T"),
+        ("chrX-55242465-GGA-GT", "55242465-GGA-GT", "chrX:g.55242465_55242467delinsGT"),
+        ("NM_004006.2(DMD):c.93+1G>T", "c.93+1G>T", "NM_004006.2:c.93+1G>T"),
+        ("NG_012232.1(NM_004006.2):c.93+1G>T", "c.93+1G>T", "NG_012232.1(NM_004006.2):c.93+1G>T"),
+        ("mtDNA A3243G", "A3243G", "m.3243A>G"),
+        ("the mitochondrial DNA mutation 8344A>G", "8344A>G", "m.8344A>G"),
+        ("c.1799_1800delTGinsAA", "c.1799_1800delTGinsAA", "c.1799_1800delinsAA"),
+        ("r.(76a>c)", "r.(76a>c)", "r.76a>c"),
+        (
+            "c.(4071+1_4072-1)_(5145+1_5146-1)del",
+            "c.(4071+1_4072-1)_(5145+1_5146-1)del",
+            "c.(4071+1_4072-1)_(5145+1_5146-1)del",
+        ),
+        ("g.(?_234567)_(345678_?)del", "g.(?_234567)_(345678_?)del", "g.(?_234567)_(345678_?)del"),
+        ("c.53AGC[23]", "c.53AGC[23]", "c.53AGC[23]"),
+        ("c.-128_-126[79]", "c.-128_-126[79]", "c.-128_-126[79]"),
+        ("CFTR 3849+10kbC>T", "3849+10kbC>T", ""),
+        ("p.(Met1?)", "p.(Met1?)", "p.Met1?"),
+        ("p.Met1ext-5", "p.Met1ext-5", "p.Met1ext-5"),
+        ("p.*110Glnext*17", "p.*110Glnext*17", "p.Ter110GlnextTer17"),
+        ("p.(Pro578_Lys579delinsLeuTer)", "p.(Pro578_Lys579delinsLeuTer)", "p.Pro578_Lys579delinsLeuTer"),
+        ("p.L747_P753>S", "p.L747_P753>S", "p.Leu747_Pro753delinsSer"),
+        ("delE746-A750", "delE746-A750", "p.Glu746_Ala750del"),
+        ("delL747_P753insS", "delL747_P753insS", "p.Leu747_Pro753delinsSer"),
+        ("delF508", "delF508", "p.Phe508del"),
+        ("BRAF is mutated, BRAFV600E", "V600E", "p.Val600Glu"),
+        ("JAK2 is mutated, JAK2V617F", "V617F", "p.Val617Phe"),
+        ("Glu→Val at codon 6", "Glu→Val at codon 6", "p.Glu6Val"),
+        (
+            "a substitution of a stop codon for glutamine at codon 298",
+            "stop codon for glutamine at codon 298",
+            "p.Gln298Ter",
+        ),
+        ("an Arg for His substitution at position 161", "Arg for His substitution at position 161", "p.His161Arg"),
+        ("substitution of T for C at nucleotide 677", "T for C at nucleotide 677", "c.677C>T"),
+        ("it changes asparagine 86 for alanine", "asparagine 86 for alanine", "p.Asn86Ala"),
+        ("EGFR G719X", "G719X", ""),
+        ("Rs12345 is common", "Rs12345", "rs12345"),
+        ("rs12345-T", "rs12345", "rs12345"),
+        ("rs12345_T", "rs12345", "rs12345"),
+        ("rs12345C>T", "rs12345", "rs12345"),
+        ("the SNP Rs 12345", "Rs 12345", "rs12345"),
     ],
 )
 def test_names(text: str, words: str, name: str) -> None:
@@ -137,6 +179,18 @@ def test_names(text: str, words: str, name: str) -> None:
         "A/T-rich",
         "0.5 mg",
         "U18666A blocks the transport of cholesterol",
+        "the strain S288C, and S6K beside S1P; L5178Y and C33A cells",
+        "HEK-293T and MCF-10A cells with the mutant",
+        "HEK293T and MCF10A cells of HEK and MCF, beside SKMEL28A",
+        "mutants (Figure S12A), their genotypes (Figs. S12A and S13C) and alleles (Table A10C)",
+        "the agonists RS67333 and RS 504393; the price is Rs 5000",
+        "the salt bridge Glu 754-Lys 759, and Asp25-Thr26-Gly-27",
+        "the mutant of vaccinia virus lacks A33R and F13L",
+        "the mutation is an exon 19 del or an exon 20ins",
+        "IL-17A/F, IL-17 A/F, a diet of AIN-93G/M, lamin A/C mutations, 5-HT(2A/C) and 5-HT2A/C",
+        "a 100 U dose; A 100 U/kg dose; 40 mg Q24H or Q12H; [U-14C]glucose; cytochrome P4503A",
+        "Eudragit L30D-55; the copper T380A; the model A22026A",
+        "[D-Ala2-Met]-enkephalin, Thr(393)/Ser(395), Gln(489) to Trp(503), Leu(496)-Leu(500)",
     ],
 )
 def test_what_looks_like_one(text: str) -> None:
@@ -160,6 +214,11 @@ def test_a_change_without_a_place_needs_words_that_speak_of_variants(words: str)
 def test_letters_of_both_are_what_the_text_speaks_of() -> None:
     assert found("the promoter polymorphism G472A and its genotype") == [("G472A", "c.472G>A")]
     assert found("the catalytic cysteine residue; its C314A mutant protein binds")[0][1] == "p.Cys314Ala"
+
+
+def test_a_change_that_one_base_cannot_make_is_one_of_bases() -> None:
+    assert found("common mutations of the enzyme and its protein, such as C677T")[0][1] == "c.677C>T"
+    assert found("the residue of the receptor protein: the mutant T439C binds")[0][1] == "p.Thr439Cys"
 
 
 def test_alleles_follow_their_variant() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -19,10 +19,16 @@ _BEFORE: Final = 80  # characters before a mention in which it may begin
 _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells and embryoid bodies"
 _LAST: Final = r"(?:\s*,?\s+(?:and/or|and|or)\s+|/)"
 _LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
-_NUMBER: Final = r"(?:\d{1,2}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
-_RIGHT: Final = re.compile(rf"(?:\s*,\s*-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×])")
+_NUMBER: Final = r"(?:\d{1,2}|[IVX]{2,4}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
+# Not "hepatitis B and C reactive protein", nor "BRCA1 and 2 mice".
+_ANOTHER: Final = (
+    r"(?<=[A-Z])\s(?:reactive|peptides?|dimers?|coli|cells?|lymphocytes?)\b"
+    r"|(?<=\d)\s(?:patients?|cases?|controls?|mice|rats|hours?|days?|weeks?|months?|years?|m[gl]|kg)\b"
+)
+_RIGHT: Final = re.compile(rf"(?:(?:\s*,\s*|/)-?{_NUMBER})*{_LAST}-?{_NUMBER}(?![\w-]|\.\d|\s?[%:×]|{_ANOTHER})")
 _FIRST: Final = re.compile(rf"(.*[^\W\d_](?=\d)|.*[^\W_][-\s]){_NUMBER}")  # BRCA1, ZO-1, vitamin A
 _OTHER: Final = re.compile(rf"-?{_NUMBER}")
+_TAIL: Final = re.compile(rf"{_NUMBER}\s+")
 _BETWEEN: Final = re.compile(r"\s*,\s+(?:(?:and|or)\s+)?|\s+(?:and/or|and|or|as well as)\s+|\s*/\s*")
 _CONJUNCTION: Final = re.compile(r"\b(?:and|or)\b")
 _WORDS: Final = re.compile(r"\S+")
@@ -40,6 +46,7 @@ def range_readings(text: str, start: int, end: int) -> Iterator[_Reading]:
     if not 2 <= len(parts) <= MOST_PARTS:
         return
     yield from _counted(text, parts)
+    yield from _with_both(text, parts)
     yield from _with_shared_word(text, parts)
     yield from _with_shared_end(text, parts)
     yield from _with_shared_start(text, parts)
@@ -61,6 +68,15 @@ def _counted(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
         yield ((start, end),), *(((start, hyphen if text[part[0]] == "-" else blank), part) for part in others)
 
 
+def _with_both(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
+    """``type 1 and 2 diabetes``."""
+    (start, end), *middle, (begin, last) = parts
+    first, tail = _FIRST.fullmatch(text, start, end), _TAIL.match(text, begin, last)
+    if first and tail and all(_OTHER.fullmatch(text, *part) for part in middle):
+        head, shared = (start, start + len(first[1].rstrip())), (tail.end(), last)
+        yield ((start, end), shared), *((head, part, shared) for part in middle), (head, (begin, last))
+
+
 def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``alpha- and beta-thalassemia``."""
     *others, (start, end) = parts
@@ -72,7 +88,7 @@ def _with_shared_word(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
 def _with_shared_end(text: str, parts: Sequence[Span]) -> Iterator[_Reading]:
     """``breast and ovarian cancer``."""
     *others, (start, end) = parts
-    for word in list(_WORDS.finditer(text, start, end))[1:]:
+    for word in [] if re.match(r"\d+\s", text[start:end]) else list(_WORDS.finditer(text, start, end))[1:]:
         yield *((part, (word.start(), end)) for part in others), ((start, end),)
 
 
@@ -138,7 +154,7 @@ class Coordination:
             for document, several in zip(documents, asked, strict=True)
             for one in several
             for reading in (*one.ways, (one.mention.spans,))
-            for name in reading
+            for name in (*reading, *((part,) for several in reading for part in several))
         }
         known = self.linker.known(sorted(pairs))
         return [self._patch(*pair, known) for pair in zip(documents, asked, strict=True)]
@@ -168,6 +184,10 @@ class Coordination:
         def is_known(name: Fragments) -> bool:
             return (mention_name(text, name), mention.type) in known
 
+        def is_torn(name: Fragments) -> bool:
+            return not is_known(name) and any(is_known((part,)) for part in parts.intersection(name))
+
+        parts = set(_parts(text, mention.start, mention.end))
         inside = [one for one in ways if (one[0][0][0], one[-1][-1][1]) == (mention.start, mention.end)]
         for reading in (one for one in ways if one not in inside):
             if (any if text[reading[-1][-1][0]] == "-" else all)(
@@ -176,10 +196,11 @@ class Coordination:
                 return reading
         if is_known(mention.spans):
             return None
-        known_as: list[Callable[[Iterable[object]], bool]] = [all]
-        if self.known != "all" and _CONJUNCTION.search(text, mention.start, mention.end):
-            known_as.append(any)  # one name is enough, where a word coordinates them
-        return next((one for enough in known_as for one in inside if enough(map(is_known, one))), None)
+        whole = next((one for one in inside if all(map(is_known, one))), None)
+        if whole or self.known == "all" or not _CONJUNCTION.search(text, mention.start, mention.end):
+            return whole
+        # One name is enough, where a word coordinates them, and tears no other name.
+        return next((one for one in inside if any(map(is_known, one)) and not any(map(is_torn, one))), None)
 
 
 def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[_Reading]:

@@ -136,6 +136,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         language: of names that do not say it.
         languages: those kept; empty for all.
         kinds: kinds of names that are kept; empty for all.
+        predicates: address of a predicate of RDF -> kind of the names that it gives, beside those that are known.
         keep: beginnings of CURIEs, such as ``"MESH:C"``; other concepts are left out.
         drop: beginnings of CURIEs of concepts that are left out.
         below: CURIEs; only these concepts and those below them are kept.
@@ -174,6 +175,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}\Z")] = "en"
     languages: tuple[Name, ...] = ()
     kinds: tuple[_NameKinds, ...] = ()
+    predicates: dict[Name, _NameKinds] = field(default_factory=dict)
     keep: tuple[Name, ...] = ()
     drop: tuple[Name, ...] = ()
     below: tuple[Name, ...] = ()
@@ -202,6 +204,8 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
             raise ValueError("a source that adds to the concepts of others has no type: leave type and types out")
         if self.branches and not self.hierarchy and not self.reader.startswith("mesh"):
             raise ValueError("branches are those of MeSH: use a reader of MeSH, or below")
+        if self.predicates and self.reader != "rdf":
+            raise ValueError("predicates are those of RDF: use the reader rdf, or leave predicates out")
         if odd := [kind for kind in (self.type, *self.types.values()) if not kind.isprintable()]:
             raise ValueError(f"the type {odd[0]!r} has a line break or a control character in it: remove it")
         self._check_date()

@@ -25,9 +25,13 @@ _ADDRESSES: Final = (  # compiled when the first of them is met
     r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)",
     r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)",
     r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)",
-    r"https?://id\.nlm\.nih\.gov/(mesh)/(?:\d{4}/)?(.+)",
+    r"https?://(?:id\.nlm\.nih\.gov/)?(mesh)(?:/|b\.nlm\.nih\.gov/record/ui\?ui=)(?:\d{4}/)?(.+)",
     r"https?://(snomed)\.info/id/(.+)",
-    r"https?://purl\.uniprot\.org/(uniprot)/(.+)",
+    r"https?://purl\.uniprot\.org/(uniprot|taxonomy)/(.+)",
+    r"https?://(?:www\.)?(omim)\.org/(?:entry|phenotypicSeries)/(\w+)",
+    r"https?://www\.ncbi\.nlm\.nih\.gov/(gene|taxonomy)/(\d+)",
+    r"https?://rdf\.ebi\.ac\.uk/resource/(ensembl|chembl)/(?:molecule/)?(.+)",
+    r"https?://ncicb\.(nci)\.nih\.gov/xml/owl/EVS/Thesaurus\.owl#(.+)",
     r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)",
 )
 
@@ -78,7 +82,8 @@ def curie(text: str, prefix: str = "") -> str:
         return _bare(text, prefix)
     if known := _known(given):
         again, _, rest = local.partition(":")
-        return known.curie(rest if rest and _known(again) is known else local)
+        same = known.curie(rest if rest and _known(again) is known else local)
+        return same if same or known.name != "OMIM" else _table()["omim.ps"].curie(local)  # OMIM:PS125850
     if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
         return ""
     return text

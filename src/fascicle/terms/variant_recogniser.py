@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
 from fascicle.core.mention import Link, Mention
-from fascicle.terms.variants import LETTERS, SHORT, VariantForm, variant_forms
+from fascicle.terms.variants import LETTER, LETTERS, SHORT, VariantForm, protein, variant_forms
 from fascicle.text.annotator import Annotator, TagSpace
 
 NAME: Final = "variants"
@@ -20,7 +20,7 @@ _NEAR: Final = 40  # characters in which a word makes a weak form a variant
 _AROUND: Final = 200  # characters whose words tell whether letters are bases or amino acids
 _SPEAKS: Final = re.compile(
     r"(?i)mutation|mutant|variant|polymorphi|\bSNPs?\b|allel|genotype|substitut|transition|transversion|haplotyp|zygo"
-    r"|carrier|codon|conversion|exchange|deletion|\brs\d"
+    r"|carrier|codon|conversion|exchange|deletion|\b(?-i:rs)\d"
 )
 _OF_BASES: Final = re.compile(
     r"(?i)\bSNPs?\b|polymorphi|nucleotide|genotyp|allel|promoter|intron|exon|transition|transversion|UTR|cDNA|haplotyp"
@@ -28,17 +28,34 @@ _OF_BASES: Final = re.compile(
 _OF_PROTEINS: Final = re.compile(
     r"(?i)residue|amino|mutants?\b|protein|domain|kinase|recept|missense|enzym|bind|alanine|cysteine|active site"
 )
-_OTHERS: Final = re.compile(r"T1D|T2D|T47D|T98G|C3H|[AC][1-5][AB]|[PH]2[ABXY]|D[1-5]R")  # diseases, cells, genes
+_OTHERS: Final = re.compile(  # diseases, cells, strains, genes, peptides
+    r"T1D|T2D|T47D|T98G|C3H|C-?33A|L5178Y|S288C|A364A|[AC][1-5][AB]|[PH]2[ABXY]|[EFT]2A|A1C|C[1-9]D|[DHMVY][1-6]R|V[1-3]A|E1[AB]"
+    r"|E2F|G2M|G9A|P5C|S[12]P|S6K|P450\d[A-F]|Q(?:[468]|12|24)H|U-1[34]C"
+)
+_LABEL: Final = re.compile(  # of a figure; or what is left of the name of an exon, a cell line, a diet, a protein
+    r"(?i:\b(?:fig(?:ure)?s?|tables?|schemes?|movies?|videos?|datasets?|panels?|appendix|supplementary))\.?\s?"
+    r"(?:(?:S\d{1,2}[A-Z]?(?:,\s?|[–-]|\sand\s))+S|[A-Z])\d{1,2}[A-Z]\Z"
+    r"|(?i:\bexons?)[\s-]?\d+[\s-]?(?:del|dup|ins)\w*\Z|\b(?:HEK|MCF|AIN)[-−–]\d+[A-Z](?:/[A-Z])?\Z"
+    r"|\bHT[-−–(]*2A/C\Z|\bIL[-−–]?17\s?A/F\Z|(?i:lamins?) A/C\Z|(?i:cu|copper|eudragit)\W{0,3}[LT]\d+[A-Z]\Z"
+)
+_POX: Final = re.compile(r"(?i)vaccinia|\w*poxvir|variola|\bmpox")  # whose genes are A33R, F13L and others
+_OF_POX: Final = re.compile(r"[A-O]\d{1,2}[LR]")
+_BEHIND_GENE: Final = re.compile(
+    rf"(?<![\w-])(?P<gene>[A-Z][A-Z0-9]{{2,}})(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?P<alt>{LETTER})(?!\w)"
+)
+_MITOCHONDRIAL: Final = re.compile(r"\b(?:mtDNA|mitochondrial(?: DNA)?)(?: (?:point )?mutations?)?\s\Z")
 _ONE_BASE: Final = re.compile(r"p\.(Ala|Cys|Gly|Thr)(\d+)(Ala|Cys|Gly|Thr|=)")
+_TWO_STEPS: Final = ("AlaCys", "CysThr", "GlyThr", "ThrCys", "ThrGly")  # changes that no single change of a base makes
 _SUBSTITUTION: Final = re.compile(r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])")
 _ONE: Final = rf"[A-Z]|{SHORT}"
 _ALLELE: Final = re.compile(
     rf"(?<![\w.+-])(?:(?P<place>\d{{2,6}})\s?(?P<one>{_ONE})(?P<two>[A-Z])?|(?P<first>{_ONE})\s?(?P<last>\d{{2,6}}))(?!\w)"
 )
 _REFERENCE: Final = re.compile(
-    r"(?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?=:\s?\Z)"
+    r"((?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?:\(N[MR]_[\d.]+\))?)"
+    r"(?:\([\w-]+\))?(?::\s?|(?<=\w)-)\Z"
 )
-_REFERENCE_SIZE: Final = 30  # characters of the longest
+_REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
 
 
@@ -99,9 +116,19 @@ def _matches(text: str) -> Iterator[_Found]:
             if words.endswith(")") and words.count(")") > words.count("("):
                 end -= 1
             end = start + len(text[start:end].rstrip())
-            if not _OTHERS.fullmatch(text, start, end):
+            if not _is_other(text, start, end):
                 name = form.name({key: value or "" for key, value in found.groupdict().items()})
                 yield _Found(start, end, name, form)
+    for found in _BEHIND_GENE.finditer(text):
+        if re.search(rf"(?<![\w-]){found['gene']}(?![\w-])", text):
+            yield _Found(found.start("ref"), found.end(), protein(found.groupdict()))
+
+
+def _is_other(text: str, start: int, end: int) -> bool:
+    labelled = _LABEL.search(text[max(0, start - _REFERENCE_SIZE) : end])
+    return bool(
+        labelled or _OTHERS.fullmatch(text, start, end) or (_OF_POX.fullmatch(text, start, end) and _POX.search(text))
+    )
 
 
 def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:
@@ -132,20 +159,25 @@ def _meant(one: _Found, text: str, found: Sequence[_Found]) -> str:
         return one.name
     around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
     sure = [other for other in found if other.form and other.form.letters and not _ONE_BASE.fullmatch(other.name)]
+    ref, place, alt = letters.groups()
     bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * bool(sure)
+    if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):  # made cysteines are common before
+        bases += 4
     if bases < 0:
         return one.name
-    ref, place, alt = letters.groups()
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
 def _with_reference(one: _Found, text: str) -> str:
     """Returns the name with the reference sequence that stands before it: ``NM_004333.4:c.1799T>A``."""
-    sequence = _REFERENCE.search(text[max(0, one.start - _REFERENCE_SIZE) : one.start])
+    before = text[max(0, one.start - _REFERENCE_SIZE) : one.start]
+    if one.name.startswith("c.") and text[one.start : one.start + 2] != "c." and _MITOCHONDRIAL.search(before):
+        return f"m{one.name[1:]}"
+    sequence = _REFERENCE.search(before)
     if not sequence or one.name[1:2] != ".":
         return one.name
-    of_genome = sequence[0].startswith("chr") and one.name.startswith("c.")
-    return f"{sequence[0]}:{'g' + one.name[1:] if of_genome else one.name}"
+    of_genome = sequence[1].startswith("chr") and one.name.startswith("c.")
+    return f"{sequence[1]}:{'g' + one.name[1:] if of_genome else one.name}"
 
 
 def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:

@@ -21,38 +21,31 @@ _AMINO_ACIDS: Final = (
 _BASES: Final = "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T thymine|thymidine,U uracil|uridine"
 
 
-def _short_names() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for row in _AMINO_ACIDS.split(","):
-        letter, short, names = row.split(" ", 2)
-        for name in (letter, short, *names.replace("\\", "").split("|")):
-            found[name.lower()] = short
-    return found
-
-
-SHORT_NAMES: Final = MappingProxyType(_short_names())  # any way to write an amino acid, in lower case -> ``Val``
+_ROWS: Final = tuple(row.split(" ", 2) for row in _AMINO_ACIDS.split(","))
+SHORT_NAMES: Final = MappingProxyType(
+    {name.lower(): row[1] for row in _ROWS for name in (row[0], row[1], *row[2].replace("\\", "").split("|"))}
+)  # any way to write an amino acid, in lower case -> ``Val``
 BASES: Final = MappingProxyType(
     {name: row[0] for row in _BASES.split(",") for name in (row[0].lower(), *row[2:].split("|"))}
 )  # any way to write a base, in lower case -> its letter
 LETTER: Final = r"[ACDEFGHIKLMNPQRSTVWY]"
-SHORT: Final = "|".join(row.split(" ")[1] for row in _AMINO_ACIDS.split(",")[:-1])
-NAME: Final = "|".join(name for row in _AMINO_ACIDS.split(",")[:-1] for name in row.split(" ", 2)[2].split("|"))
+SHORT: Final = "|".join(short for _, short, _ in _ROWS[:-1])
+NAME: Final = "|".join(names for _, _, names in _ROWS[:-1])
 STOP: Final = r"stop|Stop|STOP|Ter|ter|TER|X|\*"
 BASE_NAME: Final = "|".join(row[2:] for row in _BASES.split(","))
 # Of TTT, TTC, TTA, TTG, TCT and so on: the standard genetic code.
 _CODED: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
-LETTERS: Final = MappingProxyType({row.split(" ")[1]: row[0] for row in _AMINO_ACIDS.split(",")})  # ``Val`` -> ``V``
+LETTERS: Final = MappingProxyType({short: letter for letter, short, _ in _ROWS})  # ``Val`` -> ``V``
 
 
+_ANY: Final = frozenset({"G719", "E709", "V600", "G12", "G13"})  # where X stands for any amino acid, and not for a stop
 Groups = Mapping[str, str]
 
 _ARROW: Final = r"(?:\s?(?:[-−–]{0,3}>|=+>|→|⟶|/|\\)\s?|\sto\s|-to-)"
-_SIGN: Final = r"[-+−–*]"
 _INTRON: Final = r"(?:IVS|ivs)\s?\d+\s?[-+−–]\s?\d+"
-_PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|{_SIGN}?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
+_PLACE: Final = rf"(?:{_INTRON}|Ex\d+\+\d+|[-+−–*]?\d{{1,9}}(?:\s?[-+−–]\s?\d{{1,4}}(?!\d))?)"
 _LEFT: Final = r"(?<![A-Za-z0-9_.])"
 _SIGNED: Final = rf"(?:{_LEFT}|(?:(?<=[A-Za-z])|(?<=[A-Za-z]\d))(?=[-−–+]\d))"  # IL1B-31T/C, DRD4-521C/T
-_JOINED: Final = r"(?<![A-Z0-9_.])"  # KrasG12D
 _RIGHT: Final = r"(?![A-Za-z0-9_])"
 _AA: Final = rf"(?:{SHORT}|{SHORT.upper()}|{LETTER})"
 _AA3: Final = rf"(?:{SHORT}|{SHORT.upper()})"
@@ -68,6 +61,7 @@ _EVENT: Final = r"(?:delins|del|dup|ins|inv)"
 _BASE: Final = "[ACGTU]"
 _LEVEL: Final = r"(?P<level>[cgmnr])\.\s?"
 _PLACES: Final = rf"(?P<start>{_PLACE})(?:(?:\s?_\s?|-)(?P<end>{_PLACE}))?"
+_ALLELE: Final = rf"(?:{_RIGHT}|(?=_?[ACGT](?:>|{_RIGHT})))"  # rs12345_T, rs12345C>T
 
 
 class VariantForm(NamedTuple):
@@ -86,11 +80,6 @@ class VariantForm(NamedTuple):
     letters: bool = False
 
 
-def no_name(groups: Groups) -> str:
-    """Of a form that states too little for a name."""
-    return ""
-
-
 def dna(groups: Groups) -> str:
     """The name of a change of bases; ``c`` is taken where no level is written."""
     start, end = _places(groups)
@@ -106,7 +95,7 @@ def dna(groups: Groups) -> str:
 def dna_event(groups: Groups) -> str:
     """The name of a deletion, a duplication or an insertion of bases."""
     start, end = _places(groups)
-    event, added = groups["event"], groups.get("seq") or ""
+    event, added = re.sub("del[ACGTU]+ins", "delins", groups["event"]), groups.get("seq") or ""
     if not start or ("ins" in event and not added.isalpha()):
         return ""
     size = int(digits[0]) if (digits := re.match(r"\d+", added)) else len(added)
@@ -124,6 +113,8 @@ def _dna_name(groups: Groups, start: str, end: str, what: str) -> str:
 
 def protein(groups: Groups) -> str:
     """The name of the change of an amino acid."""
+    if groups["alt"] == "X" and groups["ref"] + groups["start"] in _ANY:
+        return ""
     ref, alt = (SHORT_NAMES.get(_plain(groups[name]), "=") for name in ("ref", "alt"))
     return f"p.{ref}{groups['start']}{'=' if ref == alt else alt}"
 
@@ -137,6 +128,11 @@ def codon(groups: Groups) -> str:
     return protein({"ref": ref, "alt": alt, "start": groups["start"]})
 
 
+def as_written(groups: Groups) -> str:
+    """The name that the text has, with plain signs and without blanks."""
+    return re.sub("[−–]", "-", re.sub(r"\s", "", groups["all"]))
+
+
 def frame_shift(groups: Groups) -> str:
     """The name of a shift of the reading frame."""
     alt, length = groups["alt"], groups["length"]
@@ -146,23 +142,26 @@ def frame_shift(groups: Groups) -> str:
 
 def protein_event(groups: Groups) -> str:
     """The name of a deletion, a duplication or an insertion of amino acids."""
-    start, event, added = _place(groups["ref"], groups["start"]), groups.get("event") or "del", ""
+    start, added = _place(groups["ref"], groups["start"]), ""
+    event = groups.get("event", "").replace(">", "delins") or "del"
     end = _place(groups["last"], groups["end"]) if groups.get("end") else ""
     if "ins" in event:
         seq = groups["seq"]
-        added = "".join(SHORT_NAMES[one.lower()] for one in re.findall(_AA3, seq) or seq)
+        added = "".join(SHORT_NAMES[one.lower()] for one in re.findall(rf"{_AA3}|Ter", seq) or seq)
         if not added or (event == "ins" and not end):
             return ""
     return f"p.{_range(start, end)}{event}{added}"
 
 
+def deleted(groups: Groups) -> str:
+    """The name of a deletion that is written before its amino acids, and of what may be in their place."""
+    return protein_event({**groups, "event": "delins" if groups["seq"] else "del"})
+
+
 def deleted_run(groups: Groups) -> str:
     """The name of a deletion that states its amino acids."""
-    seq, start = groups["seq"], int(groups["start"])
-    first, last = (
-        f"{SHORT_NAMES[one.lower()]}{place}" for one, place in ((seq[0], start), (seq[-1], start + len(seq) - 1))
-    )
-    return f"p.{_range(first, last)}del"
+    seq, end = groups["seq"], int(groups["start"]) + len(groups["seq"]) - 1
+    return f"p.{_range(_place(seq[0], groups['start']), _place(seq[-1], str(end)))}del"
 
 
 def _plain(name: str) -> str:
@@ -205,20 +204,26 @@ def _range(start: str, end: str) -> str:
 
 def _form(
     pattern: str,
-    name: Callable[[Groups], str] = no_name,
+    name: Callable[[Groups], str] = lambda groups: "",
     *,
     weak: bool = False,
     left: str = _LEFT,
+    right: str = _RIGHT,
     letters: bool = False,
 ) -> VariantForm:
-    return VariantForm(re.compile(f"{left}(?:{pattern}){_RIGHT}"), name, weak, letters)
+    return VariantForm(re.compile(f"{left}(?:{pattern}){right}"), name, weak, letters)
 
 
 @cache
 def variant_forms() -> tuple[VariantForm, ...]:
     """All forms, compiled once."""
-    numbers = _form(r"(?:[Rr]s|RS)\s?#?(?P<rs>[1-9]\d{2,11})", lambda groups: f"rs{groups['rs']}")
-    return (numbers, *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
+    return (*_numbers(), *_dna_forms(), *_dna_events(), *_protein_forms(), *_protein_events(), *_spoken_forms())
+
+
+def _numbers() -> Iterator[VariantForm]:
+    # RS 67333 is a drug, and Rs 500 a price.
+    for start, weak in ((r"(?:[Rr]s#?|rs\s#?)", False), (r"(?:RS\s?#?|Rs\s|[Rr][Ss][:-]\s?)", True)):
+        yield _form(rf"{start}(?P<rs>[1-9]\d{{2,11}})", lambda groups: f"rs{groups['rs']}", weak=weak, right=_ALLELE)
 
 
 def _dna_forms() -> Iterator[VariantForm]:
@@ -226,31 +231,37 @@ def _dna_forms() -> Iterator[VariantForm]:
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
     yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", dna, left=_SIGNED)
     yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", dna)
-    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", dna)
+    yield _form(rf"(?P<level>r)\.\(?{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)\)?", dna)
     yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", dna_event)
     signed = r"(?P<start>\(?[-−–+]\s?\d{2,5}\)?)"
     yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", dna)
-    yield _form(rf"(?P<ref>{_BASE}) (?P<start>\d{{3,6}})\s?(?P<alt>{_BASE})", dna)
+    yield _form(r"(?P<ref>[ACGT]) (?P<start>\d{3,6})\s?(?P<alt>[ACGT])", dna)  # a 100 U dose
     yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", dna)
-    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>[ACGT])", dna)  # U18666A is a drug
+    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?!(?P=ref))(?P<alt>[ACGT])", dna)  # U18666A is a drug
+    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", dna, weak=True)  # A22026A is a device
     yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
     yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
     yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", codon)
+    behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
+    yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", dna, left=behind)
+    yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
 
 
 def _dna_events() -> Iterator[VariantForm]:
     seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
-    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT})\s?{seq}", dna_event, left=_SIGNED)
+    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}", dna_event, left=_SIGNED)
     yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", dna_event)
-    yield _form(r"(?:dup|del|ins)\d+bp")
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
+    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}{_BASE}*\[\d+\])", as_written)
+    # Places that are not known exactly.
+    yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", as_written)
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
     of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
     yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", dna_event)
-    yield _form(r"(?:ins/del|del/ins|del|ins|dup) \d+[\s-]?bp")
+    yield _form(r"(?:ins/del|del/ins|del|ins|dup)\s?\d+[\s-]?bp")
     yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
     yield _form(rf"(?i:{BASE_NAME}) (?:{_EVENT_NAME})")
     yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
@@ -260,14 +271,16 @@ def _dna_events() -> Iterator[VariantForm]:
 
 def _protein_forms() -> Iterator[VariantForm]:
     prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
-    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}(?:{_ARROW}|[\s-])?(?P<alt>{_AA3}|{STOP})\)?", protein)
+    between = rf"(?:{_ARROW}|\s|-(?!{_AA3}(?:[\s-]?\d|\(|\]?-)))?"  # Glu 754-Lys 759 is a bridge
+    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{STOP})(?!\(\d)\)?", protein)
     yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
     yield _form(rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein)
     one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
-    yield _form(one, protein, left=_JOINED, letters=True)
+    yield _form(one, protein, left=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
     yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{STOP})", protein)
+    yield _form(r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}")
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
 
@@ -277,8 +290,11 @@ def _protein_events() -> Iterator[VariantForm]:
     shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+)?|\w{{0,8}})"
     yield _form(rf"{prefix}{place}{shift}\)?", frame_shift)
     last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
-    added = rf"(?P<seq>(?:{_AA3})+|{LETTER}+)?"
-    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}){added}\)?", protein_event)
+    added = rf"(?P<seq>(?:{_AA3}|Ter)+|{LETTER}*\*|{LETTER}+)?"
+    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", protein_event)
+    longer = rf"p\.\s?\(?(?P<all>(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?))\)?"
+    yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
+    yield _form(rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?", deleted)
     delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
     yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", protein_event)
     yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", protein_event)
@@ -289,15 +305,20 @@ def _protein_events() -> Iterator[VariantForm]:
 
 def _spoken_forms() -> Iterator[VariantForm]:
     """Variants in words."""
-    to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?-{1,3}>\s?)"
+    to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?(?:-{1,3}>|→)\s?)"
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"
+    base = rf"(?:{_BASE}|(?i:{BASE_NAME}))"
+    # Who substitutes valine for alanine has valine in the end.
+    given = "|".join(f"(?<=substitut{one} )" for one in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es"))
+    for before, behind in ((f"(?:{given})", f"(?: {_CHANGE})?"), ("", " (?i:substitution)")):
+        for unit, name in ((_FULL, protein), (base, dna)):
+            yield _form(rf"{before}(?P<alt>{unit})[\s-]for[\s-](?:an? |the )?(?P<ref>{unit}){behind}{place}", name)
     yield _form(rf"(?P<ref>{_FULL}){to}(?P<alt>{_FULL})(?: {_CHANGE})?{place}", protein)
     yield _form(rf"(?P<ref>{_FULL}){place}{to}(?P<alt>{_FULL})", protein)
-    yield _form(rf"(?P<ref>{_FULL})[\s-]?(?P<start>\d+){to}(?P<alt>{_FULL})", protein)
+    yield _form(rf"(?P<ref>{_FULL})[\s-]?(?P<start>\d+){to}(?P<alt>{_FULL})(?!\(\d)", protein)
     yield _form(rf"(?P<ref>(?i:{NAME}))[\s-](?P<start>\d+)[\s-](?P<alt>(?i:{NAME}))", protein)
     yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL})(?:{to}|/)(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<start>\d+),? from (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
-    base = rf"(?:{_BASE}|(?i:{BASE_NAME}))"
     yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", dna)
     yield _form(rf"{_FULL}{to}{_FULL}", weak=True)
     yield _form(rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein)

@@ -28,6 +28,10 @@ synonym: "illness" RELATED []
 exact_synonym: "malady" []
 xref: MSH2010_2010_02_22:D003920 "text"
 xref: http\://example.org
+equivalent_to: NCIT:C2991 ! the same
+property_value: skos:exactMatch http\://identifiers.org/mesh/D004194 {source="X"}
+property_value: exactMatch "UMLS:C0012634" xsd:string
+property_value: skos:closeMatch OMIM:100050
 is_a: DOID:2 ! the other
 is_a: DOID:4 {is_inferred="true"} ! another
 relationship: part_of DOID:5
@@ -62,7 +66,13 @@ def test_every_tag_that_counts_is_read(read: Callable[..., Any]) -> None:
         Name("malady"),
     )
     assert first.definition == 'A "very" bad thing.'
-    assert first.references == (CrossReference("MESH:D003920"),)
+    assert first.references == (
+        CrossReference("MESH:D003920"),
+        CrossReference("NCIT:C2991", "skos:exactMatch"),
+        CrossReference("MESH:D004194", "skos:exactMatch"),
+        CrossReference("umls:C0012634", "skos:exactMatch"),
+        CrossReference("OMIM:100050"),
+    )
     assert first.parents == ("DOID:2", "DOID:4")
     assert first.rank == "sub family"
     assert first.type == "Disease"

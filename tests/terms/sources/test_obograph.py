@@ -35,6 +35,8 @@ GRAPH = {
                                 "val": "CL:0000999",
                             },
                             {"pred": "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace", "val": "cell"},
+                            {"pred": "http://www.w3.org/2004/02/skos/core#exactMatch", "val": "FMA:54527"},
+                            {"pred": "http://www.w3.org/2004/02/skos/core#closeMatch", "val": "MESH:D009474"},
                         ],
                     },
                 },
@@ -78,7 +80,11 @@ def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
         Name("cell of nerves", "broad"),
     )
     assert (neuron.type, neuron.definition) == ("CellType", "A cell.")
-    assert neuron.references == (CrossReference("BTO:0000938"),)
+    assert neuron.references == (
+        CrossReference("BTO:0000938"),
+        CrossReference("FMA:54527", "skos:exactMatch"),
+        CrossReference("MESH:D009474"),
+    )
     assert edge.parents == ("CL:0000393",)
     assert found["CL:0000001"].obsolete
     assert found["CL:0000001"].replaced_by == ("CL:0000540",)

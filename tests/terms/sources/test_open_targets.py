@@ -47,6 +47,14 @@ def lines(rows: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def test_a_biotype_that_types_does_not_name_is_left_out(read: Reader) -> None:
+    rows = [*TARGETS, {"id": "ENSG00000000001", "approvedSymbol": "X", "biotype": "pseudogene"}]
+    found = read(lines(rows), "open_targets", types={"protein_coding": "Gene"})
+    assert [record.curie for record in found.records] == ["ensembl:ENSG00000157764"]
+    assert found.losses() == {"type": 1}
+    assert len(read(lines(rows), "open_targets", type="Gene", types={"protein_coding": "Gene"}).records) == 2
+
+
 def test_diseases_of_both_layouts(read: Reader) -> None:
     found = read(lines(DISEASES), "open_targets", type="Disease")
     assert found.names("EFO:0000400") == {"diabetes mellitus": "label", "DM": "exact", "sugar": "related"}

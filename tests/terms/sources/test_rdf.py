@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.terms.sources.conftest import Read, read_file
 
@@ -110,6 +111,34 @@ def test_skos_and_labels_that_are_things(read: Reader) -> None:
     assert found.names("acme:12") == {"aspirin": "label", "acetylsalicylic acid": "exact", "asprin": "related"}
     assert (found["acme:12"].parents, found["acme:12"].type) == (("acme:10",), "Chemical")
     assert found.names("acme:10") == {"analgesic": "label", "pain killer": "exact"}
+
+
+def test_a_reference_to_an_unknown_vocabulary_is_none_of_ours(read: Reader) -> None:
+    more = (
+        "ex:12 skos:exactMatch <http://elsewhere.org/entry/7> , ex:10 ; skos:broader <http://elsewhere.org/entry/8> ."
+    )
+    found = read(SKOS + more + "ex:12 owl:sameAs <http://id.nlm.nih.gov/mesh/D001241> .", "rdf", prefix="acme")
+    assert {(one.curie, one.predicate) for one in found["acme:12"].references} == {
+        ("acme:10", "skos:exactMatch"),
+        ("MESH:D001241", "skos:exactMatch"),
+    }
+    assert found["acme:12"].parents == ("acme:10",)
+    assert found.losses() == {"reference": 2}
+
+
+def test_a_hierarchy_may_be_said_from_above(read: Reader) -> None:
+    more = 'ex:10 skos:narrower ex:11 . ex:11 a skos:Concept ; skos:prefLabel "opioid" .'
+    assert read(SKOS + more, "rdf", prefix="acme")["acme:11"].parents == ("acme:10",)
+
+
+def test_predicates_of_a_company_are_names_if_the_settings_say_so(read: Reader) -> None:
+    more = 'ex:12 ex:brand "Aspro" ; ex:code "ASS" .'
+    names = read(SKOS + more, "rdf", prefix="acme", predicates={"http://example.org/terms/brand": "exact"}).names(
+        "acme:12"
+    )
+    assert (names.get("Aspro"), names.get("ASS")) == ("exact", None)
+    with pytest.raises(msgspec.ValidationError, match="use the reader rdf"):
+        read(SKOS, "obo", predicates={"http://example.org/terms/brand": "exact"})
 
 
 def test_concepts_of_no_known_vocabulary_need_a_prefix(read: Reader) -> None:
@@ -216,12 +245,14 @@ obo:DOID_4 a owl:Class ; rdfs:label "disease" .
 obo:DOID_5 rdfs:label "cold" ; rdfs:subClassOf obo:DOID_4 .
 obo:DOID_6 rdfs:subClassOf obo:DOID_4 .
 in:hasScope a owl:AnnotationProperty ; rdfs:label "has scope" .
+obo:DOID_8 a owl:NamedIndividual ; rdfs:label "measles" .
+<http://id.nlm.nih.gov/mesh/D003920> a <http://id.nlm.nih.gov/mesh/vocab#TopicalDescriptor> ; rdfs:label "diabetes" .
 obo:DOID_7 a <http://example.org/Kind>, skos:Concept ; rdfs:label "flu" .
 """
     )
     found = read(text, "rdf")
     assert {record.curie for record in found.records} == {"DOID:4", "DOID:7"}
-    assert found.losses() == {"untyped": 1}
+    assert found.losses() == {"untyped": 3}
 
 
 def test_a_byte_order_mark_is_no_part_of_the_file(read: Reader) -> None:

@@ -98,6 +98,7 @@ DESCRIPTIONS = (
     + described("22298006", FULL, "Myocardial infarction (disorder)")
     + described("22298006", SYNONYM, "Heart attack")
     + described("22298006", SYNONYM, "Cardiac infarction", active="0")
+    + described("22298006", "900000000000550004", "Death of heart muscle after its vessel is closed")  # a definition
     + described("64572001", FULL, "Disease (disorder)")
     + described("123037004", FULL, "Body structure (body structure)")
     + described("84698008", SYNONYM, 'Cholesterol "good" (HDL)')

@@ -91,6 +91,12 @@ def test_quotes_go_over_no_line_break(read: Callable[..., Any]) -> None:
     assert found.losses() == {"quotes": 1}
 
 
+def test_the_end_of_a_cell_with_a_line_break_is_no_row(read: Callable[..., Any]) -> None:
+    found = read('id,name,kind\na:1,"x\ny",label\na:2,"z ""of"" y",label\n', "table", columns=COLUMNS, prefix="a")
+    assert [record.curie for record in found.records] == ["a:2"]
+    assert found.losses() == {"quotes": 2}
+
+
 @given(
     names=st.lists(
         st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1, max_size=6),

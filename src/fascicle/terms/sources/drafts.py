@@ -140,6 +140,8 @@ class SourceReport:
 _MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
+# What ontologies say of equal concepts, without the vocabulary of the predicate.
+_MATCHES: Final[Mapping[str, str]] = MappingProxyType({"exactMatch": EXACT_MATCH, "closeMatch": XREF})
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # Of two kinds that one surface has, the stronger one stays.
 _STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
@@ -276,6 +278,11 @@ class Draft:
             self.references[CrossReference(found, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
+
+    def match(self, relation: str, text: str, *, place: Place | None = None) -> None:
+        """Adds a reference, if the relation, such as ``skos:exactMatch``, is one to the same concept."""
+        if predicate := _MATCHES.get(re.split("[/#:]", relation)[-1]):
+            self.reference(text, predicate, place=place)
 
     def above(self, text: str, *, place: Place | None = None) -> None:
         """Adds a parent, or counts an invalid one."""

@@ -24,9 +24,6 @@ from fascicle.terms.terms import ConceptRecord, NameKind, curie
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})
 _T = TypeVar("_T")
-_REPLACED: Final = "IAO_0100001"
-_NAMESPACE: Final = "hasOBONamespace"
-_ALIAS: Final = "hasAlternativeId"
 
 
 class _Text(msgspec.Struct):
@@ -128,15 +125,7 @@ class _Reading:
         for xref in meta.xrefs:
             draft.reference(xref.val)
         for fact in meta.properties:
-            told = _last(fact.pred)
-            if told == _REPLACED:
-                draft.replaced(fact.val)
-            elif told == _NAMESPACE:
-                draft.type = self._settings.types.get(fact.val, draft.type)
-            elif told == _ALIAS:
-                draft.alias(fact.val)
-            elif told == "label":
-                draft.name(fact.val, "label", language=fact.language)
+            _take(fact, draft)
         return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
@@ -169,6 +158,20 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
         yield from finish_records(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
+def _take(fact: _Property, draft: Draft) -> None:
+    told = _last(fact.pred)
+    if told == "IAO_0100001":
+        draft.replaced(fact.val)
+    elif told == "hasOBONamespace":
+        draft.type = draft.settings.types.get(fact.val, draft.type)
+    elif told == "hasAlternativeId":
+        draft.alias(fact.val)
+    elif told == "label":
+        draft.name(fact.val, "label", language=fact.language)
+    else:
+        draft.match(told, fact.val)
+
+
 def _decoded(raw: str, kind: type[_T]) -> _T | None:
     """Returns a part of the file; ``None`` if it has another form."""
     try:
@@ -196,7 +199,7 @@ _TOGETHER: Final = 1_000  # rows of Parquet
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the concepts; identifiers that were merged into others come at the end.
 
-    ``types`` maps a ``biotype`` or ``drugType`` to a type.
+    ``types`` maps a ``biotype`` or ``drugType`` to a type; concepts of others are left out, unless there is a ``type``.
 
     Raises:
         InputError: the file or a part cannot be opened.
@@ -213,6 +216,10 @@ def _targets(settings: SourceSettings, report: SourceReport) -> Iterator[Draft]:
         draft = Draft(settings=settings, report=report, place=place, curie=curie(given, prefix))
         if draft.curie:
             _fill(draft, row, prefix)
+            if settings.types and not (settings.type or draft.type):
+                report.used += 1
+                report.lose("type", place)
+                continue
         yield draft
 
 

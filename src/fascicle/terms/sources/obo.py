@@ -165,6 +165,7 @@ class _Stanza:
 
     def take_property(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
+        self.draft.match(relation, _plain(other).strip('"'), place=place)
         if relation == _RANK:
             self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
 
@@ -182,6 +183,7 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = Mapp
         "def": _Stanza.take_definition,
         "xref": _Stanza.take_xref,
         "xref_analog": _Stanza.take_xref,
+        "equivalent_to": lambda stanza, tag, value, place: stanza.take_property(tag, f"exactMatch {value}", place),
         "is_a": lambda stanza, _tag, value, place: stanza.draft.above(_plain(value), place=place),
         "relationship": _Stanza.take_relation,
         "is_obsolete": _Stanza.take_obsolete,

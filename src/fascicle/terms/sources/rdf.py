@@ -95,9 +95,10 @@ class _Graph:
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report
+        self._says = {**_predicates(), **{one: ("name", kind) for one, kind in settings.predicates.items()}}
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
-        self._others: set[str] = set()  # that are of a type, and no concepts
+        self._others: set[str] = set()  # that are of a type of RDF, OWL or SKOS, and no concepts
         self._aliases: dict[str, list[str]] = {}
         self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
         self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
@@ -105,7 +106,7 @@ class _Graph:
 
     def take(self, subject: Any, predicate: str, value: Any) -> None:
         """Adds a triple, if it says something that is kept."""
-        part, kind = _predicates().get(predicate, ("", ""))
+        part, kind = self._says.get(predicate, ("", ""))
         node, text = str(getattr(subject, "value", "")), str(getattr(value, "value", ""))
         if part == "form":
             self._forms.setdefault(node, []).append(value)
@@ -115,13 +116,16 @@ class _Graph:
             self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
         elif part and not _is_blank(subject):
             if part == "class":
-                (self._concepts if text in _CONCEPTS else self._others).add(node)
+                if text in _CONCEPTS:
+                    self._concepts.add(node)
+                elif text.startswith("http://www.w3.org/") and text != f"{_OWL}NamedIndividual":
+                    self._others.add(node)
             elif part == "xl":
                 self._labels.setdefault(text, []).append((node, kind))
             elif part == "name":
                 self._name(node, value, kind)
             elif not _is_blank(value):  # which stands for an expression of OWL, such as a restriction
-                self._describe(self._draft(node), part, text, kind)
+                self._describe(node, part, text, kind)
 
     def records(self) -> Iterator[ConceptRecord]:
         """Yields the concepts, in the order in which the file begins to tell of them."""
@@ -146,8 +150,10 @@ class _Graph:
             yield draft.record()
         yield from former_records(self._aliases, live)
 
-    def _describe(self, draft: Draft, part: str, text: str, kind: str) -> None:
-        concept = self._curie(text)
+    def _describe(self, node: str, part: str, text: str, kind: str) -> None:
+        draft = self._draft(node)
+        ours = not text.startswith(("http", "file:")) or node.startswith(re.split("[^/#]*$", text)[0])
+        concept = self._curie(text) if ours else curie(text)
         if part == "definition":
             draft.definition = draft.definition or text
         elif part == "type":
@@ -160,6 +166,8 @@ class _Graph:
             draft.replaced(concept or text)
         elif part == "parent" and text != f"{_OWL}Thing":
             draft.above(concept or text)
+        elif part == "child":
+            self._draft(text).above(draft.curie)
         elif part == "alias" and concept and draft.curie not in ("", concept):
             self._aliases.setdefault(concept, []).append(draft.curie)
 

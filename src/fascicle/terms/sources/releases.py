@@ -215,13 +215,7 @@ _INVERSE: Final[Mapping[str, str]] = MappingProxyType(
         "skos:narrowMatch": "skos:broadMatch",
     }
 )
-_ADDRESSES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "http://www.w3.org/2004/02/skos/core#": "skos:",
-        "http://www.w3.org/2002/07/owl#": "owl:",
-        "http://www.geneontology.org/formats/oboInOwl#": "oboInOwl:",
-    }
-)
+_PREDICATES: Final = MappingProxyType({predicate.partition(":")[2]: predicate for predicate in _INVERSE})
 _NEEDED: Final = ("subject_id", "predicate_id", "object_id")
 
 
@@ -236,7 +230,7 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
     for place, cells in rows:
         subject, predicate, other = (cells[at[column]] for column in _NEEDED)
         first, second = curie(subject, settings.prefix), curie(other, settings.prefix)
-        predicate = _contracted(predicate)
+        predicate = _PREDICATES.get(re.split("[#:]", predicate)[-1], predicate)  # addresses too
         if modifier is not None and cells[modifier]:
             report.lose("negated", place)
         elif not first or not second or first == second:
@@ -247,10 +241,3 @@ def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[Conce
             report.used += 1
             yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
             yield ConceptRecord(curie=second, references=(CrossReference(first, _INVERSE[predicate]),))
-
-
-def _contracted(predicate: str) -> str:
-    for address, prefix in _ADDRESSES.items():
-        if predicate.startswith(address):
-            return prefix + predicate.removeprefix(address)
-    return predicate

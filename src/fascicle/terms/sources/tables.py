@@ -114,7 +114,7 @@ def _rows(
     empty = frozenset(settings.table.empty)
     filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
     filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
-    size, widest = 1 + max(at.values()), 0
+    size, widest, inside = 1 + max(at.values()), 0, False  # inside of a cell with a line break
     for place, line in lines:
         if isinstance(line, FormatError):
             report.rows += 1
@@ -123,9 +123,13 @@ def _rows(
         if not line.strip("# \t"):
             continue
         report.rows += 1
+        odd = line.count('"') % 2 == 1
         try:
-            cells = cut(line)
+            cells = [] if inside and odd else cut(line)
         except csv.Error:
+            cells = []
+        if not cells:
+            inside = odd and not inside
             report.lose("quotes", place)
             continue
         if len(cells) < width:
