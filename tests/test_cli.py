@@ -117,6 +117,15 @@ def test_a_full_disk_is_one_sentence(toy_corpus: Path) -> None:
     assert done.stderr == "fascicle: error: No space left on device\n"
 
 
+@pytest.mark.parametrize(("argv", "given", "expected"), [(["--text"], "", "1"), (["--text"], "3", "3"), ([], "", "")])
+def test_numpy_starts_no_threads_for_a_text(argv: list[str], given: str, expected: str) -> None:
+    name = "OPENBLAS_NUM_THREADS"
+    environment = {key: value for key, value in os.environ.items() if key != name} | ({name: given} if given else {})
+    code = f"import os\nfrom fascicle import cli\ncode = cli.process()\nprint(os.environ.get({name!r}, ''))"
+    done = process("--version", *argv, code=code, env=environment | {"PYTHONPATH": str(SOURCES)})
+    assert done.stdout.splitlines()[-1] == expected
+
+
 @needs_shipped
 def test_a_shipped_model_loads_little() -> None:
     """What makes a process start slowly is what it imports; seconds depend on who else is at work."""

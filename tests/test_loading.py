@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from fascicle.core.files import intact
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import load, read_manifest
 from fascicle.runtime import places
 from fascicle.runtime.places import find_model, path_to_load, shipped_models
 from fascicle.settings.folders.described import FILTER, TYPER
+from fascicle.settings.folders.manifest import check_files
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 
@@ -79,6 +81,22 @@ def test_a_truncated_file(model: Path, name: str) -> None:
     content = (model / name).read_bytes()
     (model / name).write_bytes(content[: len(content) // 2])
     assert refusal(model).startswith(f"{model / name} is damaged: its hash is not the one in model.json")
+
+
+def test_large_files_are_hashed_once_and_a_changed_byte_is_found(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path / "cache"))
+    monkeypatch.setattr(intact, "LARGE", 0)
+    monkeypatch.setattr(intact, "SETTLED", 0)
+    check_files(model, read_manifest(model))
+    with monkeypatch.context() as patched:
+        patched.setattr(intact, "file_facts", None)  # what hashes is not called
+        check_files(model, read_manifest(model))
+    with (model / "tokenizer.json").open("r+b") as stream:
+        stream.write(b"[")
+    assert refusal(model).startswith(f"{model / 'tokenizer.json'} is damaged: its hash is not the one in model.json")
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "encoder.json", "tokenizer.json"])

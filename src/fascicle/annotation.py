@@ -50,8 +50,7 @@ class Passage(NamedTuple):
     reached: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Annotation:
+class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     """A predictor, and the account of the documents that it annotates.
 
     Attributes:

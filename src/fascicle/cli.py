@@ -69,6 +69,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_TEXT: Final = "--text"
+
 
 def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = lambda: None) -> int:
     """Runs one command.
@@ -95,6 +97,8 @@ def main(argv: Sequence[str] | None = None, *, imported: Callable[[], None] = la
 
 def process() -> int:
     """Runs one command as its own process; returns the exit code."""
+    if _TEXT in sys.argv:  # numpy would start a thread for each core, and all of them would wait for work by spinning
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = main(imported=gc.freeze)  # modules stay, so no collection needs to look at them
     gc.freeze()  # the process ends: a last garbage collection would be wasted
     return code

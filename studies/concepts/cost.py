@@ -22,13 +22,17 @@ from studies.common import write_result
 from studies.concepts.mentions import found
 
 CORPORA: Final = ("bc5cdr", "nlm-gene")
-# Runs in either checkout, with nothing of this study: opens, links a first text, then links all.
+# Runs in either checkout, with nothing of this study: opens, links a first text, then links all. Older checkouts have
+# the linker in another place.
 _WORK: Final = """
 import json, resource, sys, time
 from fascicle.formats import read
 documents = [one for path in sys.argv[1:] for one in read(path)]
 start = time.perf_counter()
-from fascicle.linking.opening import find
+try:
+    from fascicle.linking.opening import find
+except ModuleNotFoundError:
+    from fascicle.knowledge.linking.opening import find
 linker = find("basic").opened()
 linker.predict(documents[:1])
 opened = time.perf_counter()

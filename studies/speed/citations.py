@@ -1,10 +1,12 @@
 """Where the time of ``fascicle run`` goes, from citations in MEDLINE XML to linked mentions, on one core.
 
 usage: python -m studies.speed.citations [--citations 3000] [--models biomed@2 ...] [--rounds 3] [--beside TEXT]
+       python -m studies.speed.citations --changed 3 [--citations 3000] [--models biomed@2 ...] [--beside TEXT]
 
 ``FASCICLE_DATA`` names the corpora. CPU time of one thread: what else the machine does disturbs it less than the clock
 on the wall. The first 604 citations are those of an update file of MEDLINE; each further one has the fields of one of
-them around the text of another abstract, so that no text comes twice. Written: ``results/citations.json``.
+them around the text of another abstract, so that no text comes twice. Written: ``results/citations.json``. With
+``--changed`` the same run is updated with so many changed citations: ``results/citations-update.json``.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.records import Done, Shard
 from fascicle.pipeline.running.run import Run
 from fascicle.pipeline.running.shard_worker import OpenWorker, ShardWorker
+from fascicle.pipeline.workers import freeze_loaded
 from studies.common import MODELS, write_result
 from studies.speed.roofline import Clock, TimedScorer
 
@@ -66,10 +69,16 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--beside", default="nothing else")
+    parser.add_argument("--changed", type=int, default=0)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "citations.xml.gz"
         texts = write_citations(path, args.citations)
+        if args.changed:
+            updates = {model: updated(path, model, args.changed) for model in args.models}
+            write_result("citations-update", {"citations": args.citations, "beside": args.beside, "models": updates})
+            print(json.dumps(updates, indent=1))
+            return
         rounds: dict[str, list[dict[str, Any]]] = {model: [] for model in args.models}
         for _, model in itertools.product(range(args.rounds), args.models):
             rounds[model].append(measured(path, model))
@@ -148,11 +157,12 @@ class _Here:
     def run(self, shards: Sequence[Shard], *, tick: Callable[[int, int], None]) -> Iterator[Done]:
         """Does the shards one after the other."""
         worker = self._open()
-        gc.collect()
-        gc.freeze()  # as a worker process does
+        before = gc.get_threshold()
+        freeze_loaded()  # as a worker process does
         for shard in shards:
             yield worker.process(shard)
         gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def measured(path: Path, model: str) -> dict[str, Any]:
@@ -174,6 +184,45 @@ def measured(path: Path, model: str) -> dict[str, Any]:
         "windows": clock.windows,
         "bytes": size,
     }
+
+
+def updated(path: Path, model: str, changed: int) -> dict[str, Any]:
+    """CPU seconds of a run and of its update with a file of changed citations, spread over all, without loading."""
+    spent: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline, later = Path(folder) / "pipeline.toml", Path(folder) / "later.xml.gz"
+        pipeline.write_text(PIPELINE.format(model=model, shard=2_000), encoding="utf-8")
+        count = _write_changed(path, later, changed)
+        for inputs in ([path], [path, later]):
+            clock = Clock()
+            with watched(clock), clock.stage(OTHERS):
+                run = Run.of([*map(str, inputs)], PipelineOpener(given=str(pipeline)), f"{folder}/out", pool=_Here)
+                done = run.do(update=True).done
+            if done != count:
+                raise SystemExit(f"{done} documents are done, of {count}")
+            spent.append(_counted(clock.spent))
+    run_seconds, update_seconds = (sum(one.values()) for one in spent)
+    return {
+        "changed": changed,
+        "run_ms": round(1000 * run_seconds / count, 3),
+        "update_ms": round(1000 * update_seconds / count, 3),
+        "share": round(update_seconds / run_seconds, 4),
+        "stages_ms": {name: round(1000 * value / count, 4) for name, value in spent[1].items()},
+    }
+
+
+def _write_changed(path: Path, later: Path, changed: int) -> int:
+    """Writes some of the citations of a file with another title; returns how many the file has."""
+    with gzip.open(path) as stream:
+        every = list(ElementTree.parse(stream).getroot().iter("MedlineCitation"))
+    with gzip.open(later, "wb") as out:
+        out.write(b"<MedlineCitationSet>\n")
+        for citation in every[:: max(1, len(every) // changed)][:changed]:
+            (title,) = citation.iter("ArticleTitle")
+            title.text = f"{title.text or ''} It was changed."
+            out.write(ElementTree.tostring(citation, encoding="utf-8") + b"\n")
+        out.write(b"</MedlineCitationSet>\n")
+    return len(every)
 
 
 def summary(rounds: Sequence[Mapping[str, Any]], citations: int) -> dict[str, Any]:

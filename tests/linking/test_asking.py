@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.linking.asking import (
+    _INDUCED,
     LookupString,
     Query,
     Unit,
+    _inducing,
     causes_in,
     induced_names,
     make_pair_query,
@@ -18,6 +20,29 @@ from fascicle.linking.asking import (
     name_readings,
 )
 from fascicle.terms.abbreviations.pairs import Pairs
+
+_SEPARATE = [
+    "induced",
+    "-induced ",
+    " induced\n",
+    "-",
+    "\u2011",
+    " ",
+    "\x1c",
+    "\u00a0",
+    "(",
+    "]",
+    ",",
+    "a",
+    "é",
+    "1",
+    "un",
+]
+
+
+@given(st.lists(st.sampled_from(_SEPARATE), max_size=14).map("".join))
+def test_words_that_induce_are_those_of_a_search_from_every_place(text: str) -> None:
+    assert [one.span() for one in _inducing(text)] == [one.span() for one in _INDUCED.finditer(text)]
 
 
 @pytest.mark.parametrize(

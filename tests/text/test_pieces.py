@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,18 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError, ModelError
-from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents
+from fascicle.text.pieces import _IS_SPACE, Pieces, PieceTokenizer, encode_documents
 from fascicle.text.segment import words
 
+# White space of Unicode, by Python's own table.
+WHITE_SPACE = frozenset(one for one in range(sys.maxunicode + 1) if chr(one).isspace())
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def test_the_table_of_white_space_is_that_of_python() -> None:
+    assert set(np.flatnonzero(_IS_SPACE).tolist()) == WHITE_SPACE
+    assert len(_IS_SPACE) > max(WHITE_SPACE) + 1
+    assert not _IS_SPACE[-1]
 
 
 def wordpiece() -> Tokenizer:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final, cast
+
+import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.files.source import suffix
@@ -25,8 +26,7 @@ _PLUGGED: Final = "plug-in"  # in place of a module, for the reader or writer th
 EARLIER: Final = MappingProxyType({"native": "jsonl"})  # earlier name -> the name of today
 
 
-@dataclass(frozen=True, kw_only=True)
-class Format:
+class Format(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """File format of the table.
 
     Attributes:

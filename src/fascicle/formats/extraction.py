@@ -18,7 +18,7 @@ from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
 
-_BLANKS: Final = re.compile("[ \t\r\n]+")
+_BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),
     ("objective", re.compile(r"^(?:objectives?|aims?|purpose|goals?)\b")),
@@ -72,7 +72,7 @@ def unread_fields(parent: Element, *, opened: Collection[str], is_read: Callable
         is_read: whether an element is read.
     """
     for child in parent:
-        name = local_name(child.tag)
+        name = child.tag.rpartition(":")[2]  # as `local_name`, which would be called for every element
         if name in opened:
             yield from unread_fields(child, opened=opened, is_read=is_read)
         elif not is_read(child) and any(map(str.strip, child.itertext())):

@@ -135,10 +135,12 @@ def _other_event(count: int) -> Event:
 
 
 def _is_read(element: Element) -> bool:
+    if element.tag in _READ:
+        return True
     if element.tag == "OtherID":
         return element_text(element).startswith("PMC")
     attribute, kinds = _IDS.get(element.tag, ("", ()))
-    return element.tag in _READ or element.get(attribute) in kinds
+    return element.get(attribute) in kinds
 
 
 def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Element], str]:

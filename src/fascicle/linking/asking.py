@@ -87,6 +87,8 @@ _IN_BRACKETS: Final = re.compile(
     r" [(\[][A-Z][A-Za-z0-9-]{1,7}[)\]]"
 )  # short form in a name: Von Hippel-Lindau (VHL) disease
 _INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")  # levodopa-induced dyskinesia
+_INDUCES: Final = "induced"
+_PARTING: Final = "()[]/,;"  # what no word before it has
 _CAUSES: Final = ("drug", "substance")  # in names of what any drug induces
 _ANY_DRUG: Final = re.compile(r"(?ai:drugs?|medications?|substances?|chemicals?)")
 _WORDS_INDUCED: Final = 3  # of the name of a disease, at most
@@ -178,12 +180,25 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
 def causes_in(text: str) -> Mapping[str, Collection[str]]:
     """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for any drug as ``""``."""
     found: dict[str, set[str]] = defaultdict(set)
-    for one in _INDUCED.finditer(text) if "induced" in text else ():
+    for one in _inducing(text):
         words = text[one.end() : one.end() + LONGEST].split()[:_WORDS_INDUCED]
         for count in range(1, len(words) + 1):
             cause = "" if _ANY_DRUG.fullmatch(one[1]) else one[1]
             found[key(" ".join(words[:count]).rstrip(".,;:)]"), 2)].add(cause)
     return found
+
+
+def _inducing(text: str) -> Iterator[re.Match[str]]:
+    """Yields the matches of `_INDUCED`; each is searched from the start of its own word, not from every place."""
+    end = place = 0
+    while (place := text.find(_INDUCES, place)) >= 0:
+        start = place - 1
+        place += len(_INDUCES)
+        while start > end and not (text[start - 1].isspace() or text[start - 1] in _PARTING):
+            start -= 1
+        if one := _INDUCED.match(text, max(start, end)):
+            yield one
+            end = place = one.end()
 
 
 def induced_names(unit: Unit, causes: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -180,6 +181,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+@lru_cache(maxsize=1 << 12)  # a document names a concept again and again
 def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[str, ...]) -> Link:
     """Returns a link to a concept."""
     prefix, _, local = curie.partition(":")

@@ -117,7 +117,8 @@ class CandidateGenerator:
     def _induced(self, documents: Sequence[Document], units: list[Unit]) -> list[Unit]:
         """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
         causes = [causes_in(one.text) for one in documents]
-        asked = [(at, *one) for at, unit in enumerate(units) for one in induced_names(unit, causes[unit.document])]
+        some = [(at, unit) for at, unit in enumerate(units) if causes[unit.document]]
+        asked = [(at, *one) for at, unit in some for one in induced_names(unit, causes[unit.document])]
         if not asked:
             return units
         known = self.known([(name, units[at].type) for at, name, _ in asked])

@@ -41,6 +41,7 @@ from fascicle.settings.pipeline import Limits
 
 T = TypeVar("T")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4_096
+_NEW: Final = 20_000  # objects that the garbage collector does not look at before there are so many of them
 _DEATH_SIGNAL: Final = 1  # PR_SET_PDEATHSIG of prctl
 
 
@@ -113,11 +114,17 @@ class Channel:
             decoder: reads orders.
             ready: the first message.
         """
-        gc.collect()
-        gc.freeze()  # loaded objects stay: the garbage collector need not scan them
+        freeze_loaded()
         self.send(ready)
         while True:
             yield decoder.decode(self._pipe.recv_bytes())
+
+
+def freeze_loaded() -> None:
+    """Spares the garbage collector loaded objects, which stay, and most looks at new ones, which go by themselves."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW)
 
 
 def run(pipe: Connection, main: Callable[[Channel], None], memory: int | None, parent: int) -> None:

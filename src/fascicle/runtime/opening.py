@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from fascicle.core.session import OnnxSession
+from fascicle.core.session import OnnxSession, load_onnxruntime
 from fascicle.errors import ModelError, RecipeError
 from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, check_files
 from fascicle.settings.inputs import TokenizerFacts
@@ -23,14 +24,40 @@ def open_export(folder: Path, manifest: Manifest, threads: int | None, *, device
 
     What is wrong is said in the order of these checks, whichever fails first.
     """
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        opening = pool.submit(open_graph, folder, threads, device=device)
+    load_onnxruntime()  # by this thread, since nothing else goes on meanwhile
+    opening = _Beside(lambda: open_graph(folder, threads, device=device))
+    try:
         check_files(folder, manifest)
         tokenizer = read_tokenizer(folder, manifest.tokenizer)
         from fascicle.runtime.inputs import make_reader
         from fascicle.runtime.predictor import ModelPredictor
 
         return ModelPredictor(manifest, tokenizer, opening.result(), read=make_reader(folder, manifest))
+    finally:
+        opening.join()
+
+
+class _Beside(Thread):
+    """Opening of a graph in a thread of its own; pools of threads take long to import."""
+
+    def __init__(self, work: Callable[[], OnnxSession]) -> None:
+        super().__init__()
+        self._work = work
+        self._error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._made = self._work()
+        except BaseException as error:  # for the thread that asks
+            self._error = error
+
+    def result(self) -> OnnxSession:
+        """Waits for the graph, and returns it, or raises the error."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._made
 
 
 def open_typed(

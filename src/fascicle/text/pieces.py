@@ -109,8 +109,15 @@ def cuts_words_alone(tokenizer: Tokenizer) -> bool:
 
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
 _LAST_SPACE = 0x3000
-# The last value is for all higher code points.
-_IS_SPACE = np.array([chr(i).isspace() for i in range(_LAST_SPACE + 1)] + [False])
+_WITH_SPACES = (
+    range(0x100),
+    (0x1680,),
+    range(0x2000, 0x2060),
+    (_LAST_SPACE,),
+)
+# White space lies in these blocks of code points alone; the last value is for all higher ones.
+_IS_SPACE = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
+_IS_SPACE[[one for some in _WITH_SPACES for one in some if chr(one).isspace()]] = True
 
 
 class Pieces(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
+
+import msgspec
 
 from fascicle.core.progress import progress
 from fascicle.core.wording import plural
@@ -121,8 +125,10 @@ def run(args: Options) -> int:
     on_stdout = request.writing.path == STDOUT
     shown = progress(quiet=on_stdout and sys.stdout.isatty())
     listener = ProgressCallbacks(tell=say, seen=shown.see)
+    if request.link and _is_short(args):  # its modules are imported while the graph of the model is opened
+        Thread(target=import_module, args=("fascicle.linking.opening",)).start()
     if args.verbose:
-        listener = replace(listener, wrote=_say_written)
+        listener = msgspec.structs.replace(listener, wrote=_say_written)
     try:
         with pause_garbage_collection() if _is_short(args) else nullcontext():
             annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)

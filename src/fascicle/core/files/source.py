@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
+import msgspec
+
 from fascicle.core.files.encodings import AUTO, BY_MARK, GUESSED, HEAD, WESTERN, binary_kind, bom_encoding, is_western
 from fascicle.core.files.pipes import is_pipe, long_line, open_file, raw_lines, unreadable
 from fascicle.errors import FormatError, UsageError
@@ -28,8 +30,7 @@ Line = str | FormatError  # its text, or the error if it has none
 GIVE_ENCODING: Final = "give its encoding with encoding=NAME, or as encoding in a recipe"
 
 
-@dataclass(kw_only=True)
-class Meter:
+class Meter(msgspec.Struct, kw_only=True):
     """Counter of the bytes read from files, compressed as they are.
 
     Attributes:

@@ -17,7 +17,6 @@ a span exceeds its threshold strictly; its first and last unit, where they are a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Final
 
@@ -145,8 +144,7 @@ def _checked_shape(tables: Mapping[str, NDArray[Any]], longest: int) -> tuple[in
     return rows, units, widths, classes
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Line:
+class _Line(msgspec.Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """The units of all windows laid end to end, without the padding; N of them.
 
     Attributes:

@@ -9,10 +9,11 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from fascicle.core.files.intact import first_changed
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
-from fascicle.settings.folders.described import FILTER, TYPER, Wording, file_sha256, read_description, write_hashed
+from fascicle.settings.folders.described import FILTER, TYPER, Wording, read_description, write_hashed
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.heads import HEADS, AnyHead, with_decoding
 from fascicle.settings.inputs import InputFacts, TokenizerFacts
@@ -220,6 +221,8 @@ class Inventory(Protocol):
 def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> None:
     """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
 
+    Files in the state in which they were hashed before are not hashed again; see `core.files.intact`.
+
     Args:
         folder: folder of a model.
         manifest: its description.
@@ -232,18 +235,20 @@ def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> N
     unlisted = (_FILES[manifest.runtime] | second) - manifest.files.keys()
     if unlisted:
         raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
-    for listed, expected in manifest.files.items():
+    sizes = {}
+    for listed in manifest.files:
         if Path(listed).name != listed:
             raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
         path = folder / listed
         if not path.is_file():
             raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
-        if file_sha256(path) != expected:
-            raise ModelError(
-                f"{path} is damaged: its hash is not the one in {name}; copy or export it again",
-                file=str(path),
-                code="damaged",
-            )
+        sizes[listed] = path.stat().st_size
+    if changed := first_changed(folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}):
+        raise ModelError(
+            f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it again",
+            file=str(folder / changed),
+            code="damaged",
+        )
 
 
 def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:

@@ -120,7 +120,7 @@ def _defined(document: Document, at: Collection[int] | None = None) -> tuple[Abb
     return _within_parts(document.text, cuts, at)
 
 
-@lru_cache(maxsize=128)  # the steps of a pipeline ask one after the other, each for all documents of a batch
+@lru_cache(maxsize=512)  # the steps of a pipeline ask one after the other, each for all documents of a batch
 def _defined_in(text: str, cuts: tuple[int, ...]) -> tuple[Abbreviation, ...]:
     return _within_parts(text, cuts, None)
 
@@ -190,7 +190,8 @@ class _Part:
             for token in tokens
             if token is tokens[-1] or not (token[0].islower() and token[0].isalpha())
         ]
-        for cut in self._ends(bracket):
+        shorts = [short for short in shorts if can_be_short(self.text[slice(*short)])]
+        for cut in self._ends(bracket) if shorts else ():
             leading = _LEADING.match(self.text, bracket.start + 1, cut)
             long = self._trimmed(leading.end() if leading else bracket.start + 1, cut)
             for short in shorts:
@@ -199,12 +200,12 @@ class _Part:
         return None
 
     def _is_defined(self, short: Span, long: Span) -> bool:
-        """True if a range can be a short form, and another one is its long form as a whole."""
+        """True if a range, which can be a short form, has another one as its long form, as a whole."""
         form = self.text[slice(*short)]
         words = len(self.text[slice(*long)].split())
         if len(form) > 2 * words and form.isalpha() and form.islower():  # an ordinary word: no initials
             return False
-        return can_be_short(form) and words <= most_words(form) and self._long(short, long) == long
+        return words <= most_words(form) and self._long(short, long) == long
 
     def _within(self, bracket: Bracket) -> Abbreviation | None:
         """Returns the definition of the form ``(long form, SF)``, if there is one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -117,6 +118,11 @@ def long_form(short: str, words: str, *, initials: bool = False) -> int | None:
     return None if initials else _by_any_initials(short, words)
 
 
+@lru_cache(maxsize=16)  # each spelling of a short form looks at the same words
+def _words_backwards(words: str) -> tuple[re.Match[str], ...]:
+    return tuple(_WORD.finditer(words))[::-1]
+
+
 def _by_any_initials(short: str, words: str) -> int | None:
     """Returns where as many last words begin as a short form has letters, if their initials are the same letters.
 
@@ -125,7 +131,7 @@ def _by_any_initials(short: str, words: str) -> int | None:
     left = [letter for letter in short if letter.isalnum()]
     if len(left) < 2 or not all(map(str.isalpha, left)):
         return None
-    for number, match in enumerate(reversed(list(_WORD.finditer(words)))):
+    for number, match in enumerate(_words_backwards(words)):
         taken = match[0] if 1 < len(match[0]) <= _LONGEST_PART and match[0] in short else match[0][0]
         if not Counter(taken) - Counter(left):
             for letter in taken:
@@ -207,7 +213,7 @@ def by_initials(letters: Sequence[str], words: str) -> int | None:
             function words between them may have none.
     """
     left = len(letters)
-    for match in reversed(list(_WORD.finditer(words))):
+    for match in _words_backwards(words):
         if match[0][0] == letters[left - 1] and (left > 1 or match[0] not in _NEVER_FIRST):
             left -= 1
             if not left:

@@ -7,6 +7,7 @@ once, as sums of powers. Python code handles only new runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ def unordered(keys: Sequence[str], canonical: Callable[[Sequence[str]], list[str
     return found
 
 
+@lru_cache(maxsize=1 << 12)
 def _canonical(surface: str) -> str:
     return " ".join([token.text for token in tokenise(surface)])
 

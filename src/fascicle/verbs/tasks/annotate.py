@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,7 @@ from fascicle.text.annotator import Annotator
 from fascicle.version import VERSION
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProgressCallbacks:
+class ProgressCallbacks(msgspec.Struct, frozen=True, kw_only=True):
     """Callbacks for the progress of a run; by default they do nothing.
 
     Attributes:
@@ -54,8 +53,7 @@ class ProgressCallbacks:
     wrote: Callable[[Path, WriteReport], None] = lambda path, report: None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnnotateRequest:
+class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Request to annotate inputs and to write the result.
 
     Attributes:
@@ -73,8 +71,8 @@ class AnnotateRequest:
 
     files: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    reading: ReadRequest = field(default_factory=ReadRequest)
-    writing: WriteRequest = field(default_factory=WriteRequest)
+    reading: ReadRequest = msgspec.field(default_factory=ReadRequest)
+    writing: WriteRequest = msgspec.field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
     variants: bool = False
