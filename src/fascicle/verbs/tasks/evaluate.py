@@ -260,7 +260,14 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader of the scores."""
-        return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+        others = sorted({mention.source for document in self.gold.documents for mention in document.mentions} - {GOLD})
+        alone = others and not any(document.layer(GOLD) for document in self.gold.documents)
+        advice = (
+            f"{self.gold.path} has mentions of {', '.join(others)}, and none that are gold; to take them as gold, "
+            "write them to a format without sources, such as pubtator",
+        )
+        notes = (note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+        return (*(advice if alone else ()), *notes)
 
 
 @validate_arguments
@@ -357,7 +364,7 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     yield from predictions.notes
     if scores.missing and not predictions.lists_all:
         yield (
-            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a TSV "
+            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a table "
             f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
