@@ -76,7 +76,8 @@ def detect(path: str) -> str:
     A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is plain, and so is one with
     texts whose annotation is only in folders below it. A zip, or a folder inside a zip, must hold such annotation.
 
-    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, else plain text.
+    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, XML, HTML, PubTator or citations
+    if it begins like them, else plain text.
 
     Args:
         path: a file, gzip or not, a folder, a zip, or a folder inside a zip.
@@ -217,6 +218,8 @@ def _of_stdin() -> str:
     if kind := markup_kind(decode_head(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
+    if lines and (_PUBTATOR.match(lines[0]) or looks_like_citations(lines)):
+        return _by_content(lines, STDIN)
     if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
         return "plain"
     return _by_content(lines, STDIN)

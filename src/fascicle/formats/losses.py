@@ -74,7 +74,7 @@ EVERYTHING: Final = frozenset(FIELDS)
 def describe_loss(code: str) -> str:
     """Returns a sentence that says what the format cannot hold."""
     what = LOSSES.get(code, "it")
-    return f"the format cannot hold {what.replace('... and their', 'of links their').replace('... and', 'of links')}"
+    return f"the format cannot hold {what.replace('... and', 'this about links:')}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -213,7 +213,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
         *_corpus(seen, place),
         *_reading(train),
         *_model(train, encoder),
-        *_training(train),
+        *_training(train, encoder),
     ]
     return "\n".join(lines) + "\n"
 
@@ -251,18 +251,21 @@ def _reading(train: PartFacts) -> Iterator[str]:
     yield ""
 
 
+def _encoder(train: PartFacts, given: str) -> tuple[str, str]:
+    """Returns the encoder, and why it is chosen."""
+    if given:
+        return given, "as given"
+    if train.foreign > _FOREIGN:
+        return MULTILINGUAL, "for many languages"
+    if find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
+        return INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
+    return ENGLISH, "for English"
+
+
 def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     stats = train.stats
     yield "[model]"
-    many = train.foreign > _FOREIGN
-    if encoder:
-        chosen, why = encoder, "as given"
-    elif many:
-        chosen, why = MULTILINGUAL, "for many languages"
-    elif find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
-        chosen, why = INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
-    else:
-        chosen, why = ENGLISH, "for English"
+    chosen, why = _encoder(train, encoder)
     yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
         yield f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
@@ -279,12 +282,17 @@ def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     yield ""
 
 
-def _training(train: PartFacts) -> Iterator[str]:
+def _training(train: PartFacts, encoder: str) -> Iterator[str]:
     small = train.stats.mentions < _SMALL
     yield "[training]"
     yield f"epochs = {30 if small else 10}{'  # many, since train is small' if small else ''}"
     yield "batch_size = 16"
-    yield "learning_rate = 3e-5"
+    is_small = _encoder(train, encoder)[0] == INSTALLED
+    yield (
+        "learning_rate = 2e-4  # for a small encoder; larger ones need about 3e-5"
+        if is_small
+        else "learning_rate = 3e-5"
+    )
 
 
 def _plain(folder: str) -> str:

@@ -125,6 +125,8 @@ def test_without_a_part_dev_every_fifth_document_is_taken(tmp_path: Path, capsys
     assert [one.id for one in parts["dev"]] == ["04", "09"]
     assert sorted((*parts["train"], *parts["dev"]), key=lambda one: one.id) == list(read(brat))
     assert (recipe.name, recipe.corpus.test) == ("my-notes", "")
+    assert isinstance(recipe, Recipe)
+    assert recipe.training.learning_rate == (2e-4 if recipe.model.encoder == INSTALLED else 3e-5)
     assert "r.train.jsonl" in refusal(capsys, tmp_path / "r.train.jsonl", "-o", output, "--overwrite")
     output.unlink()
     assert "r.train.jsonl exists" in refusal(capsys, brat, "-o", output)
