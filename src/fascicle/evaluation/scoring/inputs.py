@@ -345,7 +345,8 @@ def _first_difference(first: str, second: str) -> int:
 
 
 def _across(mention: Mention, theirs: str, ours: str, names: tuple[str, str]) -> str:
+    places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
     return (
-        f"{names[1]}: the mention of type {mention.type!r} at {mention.spans} of document {theirs!r} reaches beyond "
+        f"{names[1]}: the mention of type {mention.type!r} at {places} of document {theirs!r} reaches beyond "
         f"document {ours!r} of {names[0]}; give both files the same documents"
     )
