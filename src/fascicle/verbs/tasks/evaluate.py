@@ -16,7 +16,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
 from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
+from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
@@ -260,14 +260,8 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader of the scores."""
-        others = sorted({mention.source for document in self.gold.documents for mention in document.mentions} - {GOLD})
-        alone = others and not any(document.layer(GOLD) for document in self.gold.documents)
-        advice = (
-            f"{self.gold.path} has mentions of {', '.join(others)}, and none that are gold; to take them as gold, "
-            "write them to a format without sources, such as pubtator",
-        )
         notes = (note for one in self.systems for note in _notes(one, self.predictions[one.name]))
-        return (*(advice if alone else ()), *notes)
+        return (*note_on_gold(self.gold.documents, self.gold.path), *notes)
 
 
 @validate_arguments
