@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pytest
 
 from fascicle.core.contracts import PARTS, Predictor, Step
@@ -236,3 +237,8 @@ def test_every_annotator_is_a_step_and_a_predictor() -> None:
     (document,) = texts(1)
     assert finder.run([document]) == finder.predict([document])
     assert finder.gives <= set(PARTS)
+
+
+def test_numbers_are_ids() -> None:
+    rows = zip(np.array([5, 7]), ["one", "two"], strict=True)  # as items() of a column of pandas gives them
+    assert [one.id for one in Finder().stream(rows)] == ["5", "7"]

@@ -72,6 +72,11 @@ def test_names_in_the_last_column_of_conllu(tmp_path: Path) -> None:
         of(tmp_path, "a.conllu", CONLLU.replace("NE=B-PER", "Entity=(e1-person"))
 
 
+def test_a_file_of_one_pair_of_spacy(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.json"):
+        assert found(of(tmp_path, name, json.dumps(PAIRS[0]))) == [[("Uber", "ORG"), ("Ann", "PER")]]
+
+
 @pytest.mark.parametrize("separator", ["\t", " "])
 def test_facts_are_no_tokens_and_tokens_are_no_facts(tmp_path: Path, separator: str) -> None:
     rows = "# sent_id = 1\n# text = a # b\na X B-T\n# X O\n#newpar\n#tag X I-T\n#x = B-T\n".replace(" X ", " X ")

@@ -280,7 +280,7 @@ def test_writing_counts_what_does_not_fit(tmp_path: Path) -> None:
     assert report.losses.items() >= expected.items()
     assert report.mentions == 1
     assert path.read_text() == ("-DOCSTART-\tO\n\nthe\tO\nIL-2\tB-DNA\ngene\tI-DNA\npromoter\tO\n.\tO\n\nIt\tO\n\n")
-    assert "first in d at ((4, 8),)" in "".join(report.lines())
+    assert "first in d at 4-8, 14-22)" in "".join(report.lines())
 
 
 def test_writing_layers(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_of_two_types_of_a_range_the_better_one_is_written(tmp_path: Path) -> No
     report = write(tmp_path / "a.conll", [document])
     assert (tmp_path / "a.conll").read_text().split("\n\n")[1] == "Tumor\tB-Disease\ncells\tO"
     assert report.losses["nested"] == 2
-    assert report.examples["nested"] == "d at ((0, 11),): Gene 0.60 gave way to Disease 0.97"
+    assert report.examples["nested"] == "d at 0-11: Gene 0.60 gave way to Disease 0.97"
 
 
 SCORES = st.sampled_from([None, 0.25, 0.5, 1.0])

@@ -66,6 +66,10 @@ def test_native_files_are_told_by_a_first_line_of_any_length(tmp_path: Path) -> 
         ('{"curly": text}\n', "plain"),
         ("[1] a reference", "plain"),
         ("", "plain"),
+        ("TY  - JOUR\r\nTI  - Asthma\r\nER  - \r\n", "citations"),
+        ("\nPMID- 1\nTI  - Asthma\n", "citations"),
+        ("1|t|Asthma\n1|a|\n", "pubtator"),
+        ("PMID 1 is wrong.\nTI is titanium.", "plain"),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])

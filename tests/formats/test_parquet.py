@@ -225,3 +225,10 @@ def test_a_table_of_arrow_has_a_row_for_each_mention(folder: Path) -> None:
     for wrong in ("a text", None, [3]):
         with pytest.raises((UsageError, InputError)):
             fascicle.to_arrow(wrong)  # type: ignore[arg-type]
+
+
+def test_the_concept_names_its_vocabulary() -> None:
+    pytest.importorskip("pyarrow")
+    mention = Mention(((0, 1),), "X", links=(Link(id="D1", ontology="MESH"),))
+    table = fascicle.to_arrow(Document(id="1", text="a", mentions=(mention,)))
+    assert table.column("concept").to_pylist() == ["MESH:D1"]

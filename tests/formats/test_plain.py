@@ -76,3 +76,10 @@ def test_writing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds one document"):
         write(tmp_path / "b.txt", [document, document], format="plain")
     assert not (tmp_path / "b.txt").exists()
+
+
+def test_a_folder_without_texts_names_what_it_has(tmp_path: Path) -> None:
+    for name in ("a.xml.gz", "b.xml.gz", "c.md", "README"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"name the files, such as .*/\*\.xml\.gz$"):
+        list(read(tmp_path))

@@ -43,6 +43,13 @@ def test_counts() -> None:
     assert (stats.longest_mention_words, stats.longest_mention) == (3, 27)
 
 
+def test_a_mention_without_an_entry_has_no_concept() -> None:
+    nil = Link(id="", nil=True)
+    links = ((nil,), (Link(id="D1"), nil), ())
+    mentions = tuple(Mention(((at, at + 1),), "X", links=one) for at, one in enumerate(links))
+    assert corpus_stats([Document(id="a", text="abc", mentions=mentions)]).linked == 1
+
+
 def test_table_and_json(tmp_path: Path) -> None:
     path = tmp_path / "a.iob"
     path.write_text("a B-X\n\nb I-X\nc B-X\nd I-X\n")

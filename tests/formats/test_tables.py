@@ -88,6 +88,19 @@ def test_links_have_columns(tmp_path: Path, name: str) -> None:
     assert report.losses["links"] == 2
 
 
+@pytest.mark.parametrize("name", ["csv", "tsv"])
+def test_an_identifier_with_its_vocabulary_alone_is_held(tmp_path: Path, name: str) -> None:
+    mentions = tuple(
+        Mention(((at, at + 1),), "X", links=(Link(id=one, ontology="MESH"),)) for at, one in enumerate(("D1", "a b"))
+    )
+    path = tmp_path / f"a.{name}"
+    report = write_documents([Document(id="1", text="a b", mentions=mentions)], WriteRequest(path=str(path)))
+    assert "MESH:D1" in path.read_text(encoding="utf-8").splitlines()[1]
+    assert report.losses["links"] == 1
+    (found,) = read(Source(path=str(path)), mention_source="gold")
+    assert found.mentions[0].links == (Link(id="D1", ontology="MESH", curie="MESH:D1"),)
+
+
 def test_a_column_of_links_may_be_all_there_is(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("links,document,type,start,end\nMESH:D1|what,1,X,0,1\n,1,X,2,3\n", encoding="utf-8")

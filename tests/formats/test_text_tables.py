@@ -130,3 +130,27 @@ def test_columns_that_a_user_names_are_not_said(tmp_path: Path) -> None:
     options = TextTableOptions(text="abstract")
     (found,) = of(tmp_path, "PMID,Title,Abstract\n1,A,B\n", options=options)
     assert (found.id, found.text, found.events) == ("1", "B", ())
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_table_with_one_column(tmp_path: Path, name: str) -> None:
+    assert [(one.id, one.text) for one in of(tmp_path, "Text\nAspirin helps\n", name)] == [("a:1", "Aspirin helps")]
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [("comment,rating", "is comment, rating, and no"), ("Notes", "is Notes"), ("a;b", "is a, b")],
+)
+def test_a_table_without_a_usual_column_names_its_columns(tmp_path: Path, header: str, said: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\nx,1\n")
+    with pytest.raises(FormatError, match=said):
+        detect(str(tmp_path / "a.csv"))
+
+
+@pytest.mark.parametrize("bad", [b"2,caf\xff\n", b'2,"a\n,caf\xff"\n', b'2,"caf\xff,\nb"\n', b"2,caf\0\n"])
+def test_a_bad_byte_costs_its_row(tmp_path: Path, bad: bytes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,text\n1,\xc3\xa9\n" + bad + b'3,"x, y"\n4,z\n')
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    assert [(one.id, one.text) for one in read(path, report=report)] == [("1", "é"), ("3", "x, y"), ("4", "z")]
+    assert [one.code for one in report.aside.errors] == ["encoding"]

@@ -412,6 +412,8 @@ def test_own_names_and_thresholds_of_types(cli: Cli, refused: Refused, tmp_path:
     assert said("--only", "Drug,Disease") == [("Drug", "Aspirin"), ("Disease", "tremor")]
     for wrong in ("Nothing=0.5", "Disease=2", "Disease=", "high", "Disease=0.5,Disease=0.6"):
         refused(*asked, "--threshold", wrong)
+    for wrong in ("Disease=0.5,0.4", "=0.5"):
+        assert "names no type" in refused(*asked, "--threshold", wrong)
     for empty in ("", " , "):
         assert "no type was given" in refused(*asked, "--only", empty)
     assert "no such file" in refused("annotate", "--text", "x", "--also", tmp_path / "none.tsv")

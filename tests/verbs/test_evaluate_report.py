@@ -212,6 +212,10 @@ def test_no_gold_mention(cli: Cli, said: Said, tmp_path: Path) -> None:
     micro = next(line for line in result.out.splitlines() if line.startswith("micro"))
     assert micro.split() == ["micro", "0.00", "-", "0.00", "0", "2", "0", "2", "0"]
     assert "- is undefined" in result.out
+    assert "take them as gold" not in result.err
+    found = write_as(tmp_path, "found.fascicle.jsonl", corpus(GOOD, source="seq"))
+    result = cli("evaluate", found, said("p.jsonl", BAD))
+    assert f"{found} has mentions of seq, and none that are gold; to take them as gold" in result.err
     value = report(cli, empty, said("p.jsonl", BAD))["systems"][0]
     assert value["scores"]["rules"]["strict"]["micro"]["undefined"] == {"recall": "there is no gold mention"}
     assert value["calibration"]["undefined"] == {"average_precision": "there is no gold mention"}

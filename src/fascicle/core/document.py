@@ -9,6 +9,7 @@ import operator
 from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain, islice, pairwise
+from numbers import Integral
 from typing import Any, Final
 
 import msgspec
@@ -370,7 +371,7 @@ def merge_origins(origins: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{pack}: {', '.join(sorted(told))}" for pack, told in found.items())
 
 
-TextInput = str | tuple[str, str] | Document
+TextInput = str | tuple[str | int, str] | Document  # a number as id: the index of a data frame
 
 
 def to_document(given: TextInput, number: int) -> Document:
@@ -382,11 +383,12 @@ def to_document(given: TextInput, number: int) -> Document:
     if isinstance(given, Document):
         return given
     text = getattr(given, "text", given)  # a Doc of spaCy, a Sentence of flair
-    pair = (f"text-{number}", text) if isinstance(text, str) else given
-    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+    pair: Any = (f"text-{number}", text) if isinstance(text, str) else given
+    is_pair = isinstance(pair, tuple) and len(pair) == 2
+    if not (is_pair and isinstance(pair[0], str | Integral) and isinstance(pair[1], str)):
         message = f"number {number} is of the type {type(given).__name__}; give texts, pairs (id, text) or Documents"
         raise InputError(message)
     try:
-        return Document(id=pair[0], text=pair[1])
+        return Document(id=str(pair[0]), text=pair[1])
     except ValueError as error:
-        raise InputError(str(error), key=pair[0]) from None
+        raise InputError(str(error), key=str(pair[0])) from None

@@ -20,6 +20,7 @@ from fascicle.core.files.pipes import is_pipe, refuse_pipe
 from fascicle.core.files.source import GZIP, MAX_LINE, STDIN, Source, open_bytes, suffix
 from fascicle.core.files.tree import lower_suffix, open_tree, split_archive
 from fascicle.core.tags import is_tag
+from fascicle.core.wording import shorten
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suffix, readable_by_suffix, readable_names
 from fascicle.formats.citations import looks_like_citations
@@ -29,7 +30,7 @@ from fascicle.formats.offsets import HEADER
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tag_names import BEGIN
-from fascicle.formats.text_tables import has_texts
+from fascicle.formats.text_tables import column_names, has_texts
 from fascicle.formats.unread import fields_argument
 
 _PEEK: Final = 64 * 1024
@@ -75,7 +76,8 @@ def detect(path: str) -> str:
     A folder with brat annotation (``.ann``, ``.a1``, ``.a2``) is brat; one with texts only is plain, and so is one with
     texts whose annotation is only in folders below it. A zip, or a folder inside a zip, must hold such annotation.
 
-    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, else plain text.
+    Standard input is JSON Lines (jsonl or records) if its first line is a JSON object, XML, HTML, PubTator or citations
+    if it begins like them, else plain text.
 
     Args:
         path: a file, gzip or not, a folder, a zip, or a folder inside a zip.
@@ -88,14 +90,23 @@ def detect(path: str) -> str:
     if found is None:
         raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
     if not found:
-        texts = f"a table with a column of texts has the format table, with {fields_argument(('text', 'COLUMN'))}; "
         raise FormatError(
-            f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; "
-            f"{texts if suffix(path) in _TABLES else ''}a "
+            f"the format of {path} cannot be told; {_advice_for_table(path) if suffix(path) in _TABLES else ''}name it "
+            f"with format=NAME, one of {', '.join(readable_names())}; a "
             f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
             "be left out)"
         )
     return found
+
+
+def _advice_for_table(path: str) -> str:
+    """Returns advice for a table of texts whose columns have no usual name, to be read before the names of formats."""
+    with open_bytes(path) as stream:
+        names = column_names(_first(_lines(_head(stream)[0], is_whole=True)))
+    return (
+        f"its first line is {shorten(', '.join(names))}, and no column is called text, title or abstract; if it is a "
+        f"table, its format is table, and {fields_argument(('text', names[-1]))} names the column of texts; else "
+    )
 
 
 def _told(path: str) -> str | None:
@@ -207,6 +218,8 @@ def _of_stdin() -> str:
     if kind := markup_kind(decode_head(head[:_MARKUP]), ""):
         raise FormatError(f"standard input is {kind}")
     lines = list(dropwhile(lambda line: not line.strip(), _lines(head, is_whole=True)))
+    if lines and (_PUBTATOR.match(lines[0]) or looks_like_citations(lines)):
+        return _by_content(lines, STDIN)
     if not lines or not _OBJECT.match(lines[0]) or (len(lines) > 1 and not _keys(lines)):
         return "plain"
     return _by_content(lines, STDIN)

@@ -150,7 +150,7 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
     """Yields each value of a file of JSON Lines, or of one JSON array, with its place; an unreadable one as error."""
     if source.path != STDIN and not is_pipe(source.path) and _is_one_value(source):
         value = _parse(source.text(), source.path)
-        listed = value if isinstance(value, list) else [value]
+        listed = value if isinstance(value, list) and not isinstance(next(iter(value), None), str) else [value]
         for number, record in enumerate((one for given in listed for one in _records_in(given)), 1):
             yield Place(source.path, shown=f"{source.path}, record {number}"), record
         return

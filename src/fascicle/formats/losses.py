@@ -72,9 +72,9 @@ EVERYTHING: Final = frozenset(FIELDS)
 
 
 def describe_loss(code: str) -> str:
-    """Returns a sentence that says what the format cannot hold; of parts of links the code alone says which."""
-    what = LOSSES.get(code, "...")
-    return f"the format cannot hold {'it' if what.startswith('...') else what}"
+    """Returns a sentence that says what the format cannot hold."""
+    what = LOSSES.get(code, "it")
+    return f"the format cannot hold {what.replace('... and', 'this about links:')}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -220,7 +220,8 @@ class WriteReport:
         """
         self.losses[code] += count
         if code not in self.examples:
-            where = f" at {mention.spans}" if mention is not None else ""
+            places = ", ".join(f"{start}-{end}" for start, end in mention.spans) if mention is not None else ""
+            where = f" at {places}" if places else ""
             choice = f": {_scored(mention)} gave way to {_scored(instead)}" if mention and instead else ""
             self.examples[code] = f"{shorten(document.id)}{where}{choice}"
 

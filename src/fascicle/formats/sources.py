@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -90,7 +91,10 @@ def _files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files"
+        others = Counter("".join(entry.suffixes[-2:]) for entry in folder.iterdir() if entry.is_file())
+        most = next((end for end, _ in others.most_common() if end), "")
+        advice = f", such as {folder}/*{most}" if most else ""
+        message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files{advice}"
         raise InputError(message, file=str(folder))
     return files
 

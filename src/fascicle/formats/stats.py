@@ -120,7 +120,7 @@ class CorpusStats:
         self.mentions += 1
         self.types[mention.type] += 1
         self.discontinuous += len(mention.spans) > 1
-        self.linked += bool(mention.links)
+        self.linked += not all(link.nil for link in mention.links)
         self.longest_mention = max(self.longest_mention, mention.end - mention.start)
         words = sum(_words_in(starts, span) for span in mention.spans)
         self.longest_mention_words = max(self.longest_mention_words, words)

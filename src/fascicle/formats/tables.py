@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.mention import Link, display_identifier, parse_link
+from fascicle.core.mention import Link, display_identifier, is_curie, parse_link
 from fascicle.formats.brat_lines import join_fragments
 from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
 from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
@@ -117,7 +117,8 @@ def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple
 def _fits(link: Link) -> bool:
     """True if a link can be restored from its identifier."""
     told = display_identifier(link)
-    same = msgspec.structs.replace(link, name="", score=None, tier="", same=()) == parse_link(told)
+    curie = link.curie or told * bool(link.ontology and is_curie(told))  # what is read back names the same entry
+    same = msgspec.structs.replace(link, name="", score=None, tier="", curie=curie, same=()) == parse_link(told)
     return same and told != "" and _BETWEEN not in told and not _NOT_IN_CELLS.search(told)
 
 

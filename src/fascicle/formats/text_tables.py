@@ -10,7 +10,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -32,6 +32,7 @@ from fascicle.formats.unread import fields_argument, find_unread_fields, offset_
 
 _STEP: Final = "table"
 _SEPARATORS: Final = ("\t", ",", ";")
+_Row = list[str] | FormatError  # its cells, or why it cannot be read
 _TEXT: Final = "text"
 _IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid")
 # Columns of texts where none is called `_TEXT`: the first of these that are there, those of one row together.
@@ -95,9 +96,13 @@ def _separator_of(header: str) -> str:
 
 
 def has_texts(header: str) -> bool:
-    """True if the first line of a file has a column of texts with a usual name, and another column."""
-    names = [name.strip('" ').lower() for name in header.split(_separator_of(header))]
-    return bool(_usual(names)) and len(names) > 1
+    """True if the first line of a file has a column of texts with a usual name."""
+    return bool(_usual([name.lower() for name in column_names(header)]))
+
+
+def column_names(header: str) -> list[str]:
+    """Returns the names of columns in the first line of a table."""
+    return [name.strip('" ') for name in header.split(_separator_of(header))]
 
 
 def _usual(names: Sequence[str]) -> list[str]:
@@ -125,12 +130,14 @@ def read(source: Source, options: TextTableOptions, report: ReadReport) -> Itera
 
 
 def documents_of_rows(
-    rows: Iterator[tuple[int, list[str]]], source: Source, *, options: TextTableOptions, report: ReadReport
+    rows: Iterator[tuple[int, _Row]], source: Source, *, options: TextTableOptions, report: ReadReport
 ) -> Iterator[Document]:
     """Streams the documents of numbered rows, the first of which names the columns; see `read`."""
     header = next(rows, None)
     if header is None:
         return
+    if isinstance(header[1], FormatError):
+        raise header[1]
     columns = _columns(header[1], options, source)
     said = () if options.text or columns.names[columns.texts[0]].lower() == _TEXT else (_taken(columns),)
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
@@ -149,8 +156,10 @@ def documents_of_rows(
             said = ()
 
 
-def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list[str]]]:
+def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row]]:
     """Yields the rows that are not empty, each with the number of its last line."""
+    bad: list[FormatError] = []
+    source = replace(source, bad=bad.append)  # so that quotes in a bad line still begin and end cells
     given = (line_text(strip_mark(line)) + "\n" for _, line in read_lines_or_errors(source))
     first = next(given, None)
     if first is None:
@@ -170,7 +179,8 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, list
         if row is None:
             return
         if row:
-            yield reader.line_num, row
+            yield reader.line_num, bad[0] if bad else row
+        bad.clear()
 
 
 def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -> _Columns:
@@ -178,9 +188,9 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
     lowered = [name.lower() for name in names]
 
     def number(name: str) -> int:
-        if lowered.count(name.strip().lower()) != 1:
+        if (count := lowered.count(name.strip().lower())) != 1:
             raise FormatError(
-                f"{lowered.count(name.strip().lower())} columns are called {name!r}; the table has "
+                f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the table has "
                 f"{', '.join(names)}; name the one with {fields_argument((_TEXT, names[-1]))}",
                 at=Place(source.path, 1),
             )
@@ -203,9 +213,9 @@ def _taken(columns: _Columns) -> Event:
     return Event(step=_STEP, kind="note", code="columns-taken", message=message)
 
 
-def _seen(cells: list[str], *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
+def _seen(cells: _Row, *, columns: _Columns, options: TextTableOptions, place: Place) -> Any:
     """Returns a row as a record, if a cell may hold annotation; else its cells, or the error if it cannot be read."""
-    if len(cells) != len(columns.names):
+    if isinstance(cells, FormatError) or len(cells) != len(columns.names):
         return cells
     others = {name: _value(cell) for name, cell in _others(cells, columns)}
     ignored = [one.strip() for name, value in options.annotation if name == "ignored" for one in value.split(",")]

@@ -69,7 +69,12 @@ def _threshold(text: str) -> float | dict[str, float]:
     if "=" not in text:
         return _share(text)
     found: dict[str, float] = {}
-    for kind, _, value in (pair.rpartition("=") for pair in text.split(",")):
+    for pair in text.split(","):
+        kind, _, value = pair.rpartition("=")
+        if not kind.strip():
+            raise argparse.ArgumentTypeError(
+                f"{pair!r} names no type; give one number for all types, or TYPE=X for some"
+            )
         if kind.strip() in found:
             raise argparse.ArgumentTypeError(f"the type {kind.strip()!r} is given twice; give one number for each type")
         found[kind.strip()] = _share(value)

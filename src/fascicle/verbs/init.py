@@ -14,11 +14,13 @@ from typing import Final
 
 from fascicle.core.arguments import validate_arguments
 from fascicle.core.document import Document
+from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import atomic_text_writer, check_target
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.files import read
 from fascicle.formats.handlers import ANNOTATIONS
+from fascicle.formats.outputs import write
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import CorpusStats
 from fascicle.settings.recipes.recogniser import ReadingSettings
@@ -35,7 +37,7 @@ class Options(Overwrite):
 
     Attributes:
         train: training file or folder, or a folder that holds train, dev and test.
-        dev: development part, used for all choices.
+        dev: development part, used for all choices; default: every fifth document of TRAIN.
         test: test part, scored once at the end.
         output: default: recipe.toml.
         encoder: a Hugging Face name, or a folder.
@@ -71,6 +73,7 @@ _FEW: Final = 0.01  # share of the mentions that a model may lose with the defau
 _FOREIGN: Final = 0.05  # share of letters that are not ASCII, above which an encoder for many languages is chosen
 _TYPES: Final = 10  # number of types that are listed
 _SMALL: Final = 2_000  # number of mentions
+_FIFTH: Final = 5  # without a part dev, every fifth document is taken for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +120,35 @@ def _parts_in(folder: Path) -> dict[str, Path]:
 
 def _is_named(name: str, words: tuple[str, ...]) -> bool:
     return not set(re.split(r"[^a-z]+", name.lower())).isdisjoint(words)
+
+
+def _missing(part: str) -> UsageError:
+    return UsageError(
+        f"there is no part {part}, but training needs train and dev; move about a fifth of the documents to another "
+        "folder or file, and name it with dev=PATH"
+    )
+
+
+def _divide(train: Path, recipe: Path, *, overwrite: bool) -> dict[str, Path]:
+    """Writes copies of documents beside a recipe, as its parts: every fifth document is dev, and the others are train.
+
+    Raises:
+        UsageError: so few documents or mentions that a part would have none.
+        InputError: the documents cannot be read.
+        OutputError: a file exists, or is the one that is read.
+    """
+    documents = list(read(train))
+    dev = documents[_FIFTH - 1 :: _FIFTH]
+    rest = [document for number, document in enumerate(documents, 1) if number % _FIFTH]
+    if not all(any(document.mentions for document in part) for part in (dev, rest)):
+        raise _missing("dev")
+    parts = {part: recipe.with_suffix(f".{part}.jsonl") for part in ("train", "dev")}
+    for path in parts.values():
+        Inputs.of([train]).refuse(path)
+        check_target(path, overwrite=overwrite)
+    for path, part in zip(parts.values(), (rest, dev), strict=True):
+        write(path, part, overwrite=overwrite)
+    return parts
 
 
 def _look(path: Path) -> PartFacts:
@@ -166,17 +198,13 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
         UsageError: a part is missing, or its path holds ``$``.
         InputError: a part cannot be read, or holds no mention.
     """
-    for part in ("train", "dev"):
-        if part not in parts:
-            raise UsageError(
-                f"there is no part {part}, but training needs train and dev; move about a fifth of the documents to "
-                "another folder or file, and name it with dev=PATH"
-            )
+    if missing := next((part for part in ("train", "dev") if part not in parts), ""):
+        raise _missing(missing)
     if bad := next((str(path) for path in parts.values() if "$" in str(path.resolve())), ""):
         raise UsageError(f"{bad} contains $, which begins the name of a variable in a recipe; rename it")
     seen = {part: _look(path) for part, path in parts.items()}
     train = seen["train"]
-    name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", train.path.resolve().parent.name).strip("-._") or "model"
+    name = name or _plain(train.path.resolve().parent.name)
     lines = [
         f"# A first recipe for {train.path.name}; fascicle settings lists all keys. Train it with: fascicle train",
         f"name = {_toml('my-gold' if name == 'gold' else name)}",
@@ -185,7 +213,7 @@ def _recipe_for(parts: Mapping[str, Path], *, place: Path, name: str = "", encod
         *_corpus(seen, place),
         *_reading(train),
         *_model(train, encoder),
-        *_training(train),
+        *_training(train, encoder),
     ]
     return "\n".join(lines) + "\n"
 
@@ -223,18 +251,21 @@ def _reading(train: PartFacts) -> Iterator[str]:
     yield ""
 
 
+def _encoder(train: PartFacts, given: str) -> tuple[str, str]:
+    """Returns the encoder, and why it is chosen."""
+    if given:
+        return given, "as given"
+    if train.foreign > _FOREIGN:
+        return MULTILINGUAL, "for many languages"
+    if find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
+        return INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
+    return ENGLISH, "for English"
+
+
 def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     stats = train.stats
     yield "[model]"
-    many = train.foreign > _FOREIGN
-    if encoder:
-        chosen, why = encoder, "as given"
-    elif many:
-        chosen, why = MULTILINGUAL, "for many languages"
-    elif find_spec(INSTALLED.removeprefix("package:").partition("/")[0]):
-        chosen, why = INSTALLED, f"for English, small, and installed; {ENGLISH} is larger and is fetched"
-    else:
-        chosen, why = ENGLISH, "for English"
+    chosen, why = _encoder(train, encoder)
     yield f"encoder = {_toml(chosen)}  # {why}; any Hugging Face name, or a folder"
     if stats.overlapping > _FEW * stats.mentions:
         yield f"# {plural(stats.overlapping, 'mention')} of train overlap others, which tags cannot hold: spans can."
@@ -251,12 +282,22 @@ def _model(train: PartFacts, encoder: str) -> Iterator[str]:
     yield ""
 
 
-def _training(train: PartFacts) -> Iterator[str]:
+def _training(train: PartFacts, encoder: str) -> Iterator[str]:
     small = train.stats.mentions < _SMALL
     yield "[training]"
     yield f"epochs = {30 if small else 10}{'  # many, since train is small' if small else ''}"
     yield "batch_size = 16"
-    yield "learning_rate = 3e-5"
+    is_small = _encoder(train, encoder)[0] == INSTALLED
+    yield (
+        "learning_rate = 2e-4  # for a small encoder; larger ones need about 3e-5"
+        if is_small
+        else "learning_rate = 3e-5"
+    )
+
+
+def _plain(folder: str) -> str:
+    """Returns the name of a folder as the name of a model."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", folder).strip("-._") or "model"
 
 
 def _shown(kind: str) -> str:
@@ -285,7 +326,8 @@ def init(
     Args:
         train: file or folder of the training part, or a folder that holds train, dev and test.
         output: the recipe.
-        dev: the development part.
+        dev: the development part; by default every fifth document of the training part. Both are then copied to files
+            beside the recipe.
         test: the test part.
         encoder: a Hugging Face name or a folder; chosen by the letters of the texts by default.
         name: of the model; that of the folder of train by default.
@@ -300,7 +342,15 @@ def init(
         OutputError: the recipe exists.
     """
     check_target(output, overwrite=overwrite)
-    text = _recipe_for(_given_parts(train, dev, test), place=Path(output), name=name, encoder=encoder)
+    parts = _given_parts(train, dev, test)
+    note = ""
+    if set(parts) == {"train"}:
+        whole = parts["train"].resolve()
+        name = name or _plain((whole if whole.is_dir() else whole.parent).name)
+        parts = _divide(parts["train"], Path(output), overwrite=overwrite)
+        note = f"# There was no part dev: of {_shown(whole.name)}, every fifth document is in {parts['dev'].name}"
+        note = f"{note}, and the others are in {parts['train'].name}. Both are copies.\n"
+    text = note + _recipe_for(parts, place=Path(output), name=name, encoder=encoder)
     with atomic_text_writer(output, overwrite=overwrite) as stream:
         stream.write(text)
     return text

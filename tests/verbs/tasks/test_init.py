@@ -12,7 +12,7 @@ import pytest
 
 from fascicle.cli import main
 from fascicle.core.document import Document, Mention
-from fascicle.formats import write
+from fascicle.formats import read, write
 from fascicle.settings.recipes.any import read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.verbs.init import ENGLISH, INSTALLED, MULTILINGUAL
@@ -109,6 +109,28 @@ def test_names_that_are_no_plain_words_are_written_as_they_are(tmp_path: Path) -
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main(["init", *map(str, arguments)]) == 2
     return capsys.readouterr().err
+
+
+def test_without_a_part_dev_every_fifth_document_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    brat = tmp_path / "my notes"
+    brat.mkdir()
+    for number in range(11):
+        (brat / f"{number:02}.txt").write_bytes("Aspirin \U0001f600 helps TP53.\r\n".encode())
+        (brat / f"{number:02}.ann").write_text("T1\tDrug 0 7\tAspirin\nT2\tGene 16 20\tTP53\n", encoding="utf-8")
+    output = tmp_path / "r.toml"
+    assert main(["init", str(brat), "-o", str(output)]) == 0
+    assert "every fifth document is in r.dev.jsonl" in capsys.readouterr().out
+    recipe = read_recipe(output)
+    parts = {part: list(read(recipe.corpus.files()[f"corpus.{part}"])) for part in ("train", "dev")}
+    assert [one.id for one in parts["dev"]] == ["04", "09"]
+    assert sorted((*parts["train"], *parts["dev"]), key=lambda one: one.id) == list(read(brat))
+    assert (recipe.name, recipe.corpus.test) == ("my-notes", "")
+    assert isinstance(recipe, Recipe)
+    assert recipe.training.learning_rate == (2e-4 if recipe.model.encoder == INSTALLED else 3e-5)
+    assert "r.train.jsonl" in refusal(capsys, tmp_path / "r.train.jsonl", "-o", output, "--overwrite")
+    output.unlink()
+    assert "r.train.jsonl exists" in refusal(capsys, brat, "-o", output)
+    assert not output.exists()
 
 
 def test_what_cannot_be_trained_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,7 @@ class Source:
         name: prefix for document ids; by default the file name without its suffixes.
         told: function that is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
         meter: counter of the bytes read, if the path is a regular file.
+        bad: function that is called with the error of a part with bad bytes, which is then read with U+FFFD for them.
     """
 
     path: str
@@ -78,6 +79,7 @@ class Source:
     name: str = ""
     told: Callable[[str, str], None] | None = None
     meter: Meter | None = None
+    bad: Callable[[FormatError], None] | None = None
 
     def __post_init__(self) -> None:
         """Checks the encoding, and sets the name from the file."""
@@ -316,21 +318,24 @@ class _Decoder:
         path, place = self._source.path, f" (line {line})" if line is not None else ""
         zero = data.find(b"\0")
         if zero >= 0:
-            return nul_error(path, f"at byte {offset + zero}{place}")
+            return self._bad(data, nul_error(path, f"at byte {offset + zero}{place}"))
         try:
             return data.decode(self._codec)
         except UnicodeDecodeError as error:
             bad = error.start
         if self._guess():
             return self.decoded(data, offset=offset, line=line)
-        named = self._source.codec
-        return FormatError(
-            f"{path} is not {named} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
-            f"{GIVE_ENCODING}",
-            file=path,
-            line=line,
-            code="encoding",
+        message = (
+            f"{path} is not {self._source.codec} text: byte {offset + bad}{place} is 0x{data[bad]:02x}; if it is text, "
+            f"{GIVE_ENCODING}"
         )
+        return self._bad(data, FormatError(message, file=path, line=line, code="encoding"))
+
+    def _bad(self, data: bytes, error: FormatError) -> Line:
+        if self._source.bad is None:
+            return error
+        self._source.bad(error)
+        return data.decode(self._codec, errors="replace").replace("\0", "\ufffd")
 
     def _guess(self) -> bool:
         if not self._may_guess:

@@ -345,7 +345,16 @@ def _first_difference(first: str, second: str) -> int:
 
 
 def _across(mention: Mention, theirs: str, ours: str, names: tuple[str, str]) -> str:
+    places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
     return (
-        f"{names[1]}: the mention of type {mention.type!r} at {mention.spans} of document {theirs!r} reaches beyond "
+        f"{names[1]}: the mention of type {mention.type!r} at {places} of document {theirs!r} reaches beyond "
         f"document {ours!r} of {names[0]}; give both files the same documents"
     )
+
+
+def note_on_gold(documents: Iterable[Document], path: str) -> Iterator[str]:
+    """Yields a note if a file that is taken for gold has only mentions of other sources."""
+    sources = {mention.source for document in documents for mention in document.mentions}
+    if sources and GOLD not in sources:
+        advice = "to take them as gold, write them to a format without sources, such as pubtator"
+        yield f"{path} has mentions of {', '.join(sorted(sources))}, and none that are gold; {advice}"

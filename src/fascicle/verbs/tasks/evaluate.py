@@ -16,7 +16,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
 from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
-from fascicle.evaluation.scoring.inputs import ScoredSystem, score_system
+from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
     PredictionRequest,
@@ -260,7 +260,8 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader of the scores."""
-        return tuple(note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+        notes = (note for one in self.systems for note in _notes(one, self.predictions[one.name]))
+        return (*note_on_gold(self.gold.documents, self.gold.path), *notes)
 
 
 @validate_arguments
@@ -357,7 +358,7 @@ def _notes(one: ScoredSystem, predictions: Predictions) -> Iterator[str]:
     yield from predictions.notes
     if scores.missing and not predictions.lists_all:
         yield (
-            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a TSV "
+            f"{path} names {len(predictions.mentions):,} of {plural(len(scores.by_document), 'document')}; a table "
             f"cannot list documents without mentions, so the other {len(scores.missing):,} counted as such"
         )
     elif scores.missing:
