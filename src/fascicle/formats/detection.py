@@ -90,8 +90,8 @@ def detect(path: str) -> str:
     if not found:
         texts = f"a table with a column of texts has the format table, with {fields_argument(('text', 'COLUMN'))}; "
         raise FormatError(
-            f"the format of {path} cannot be told; name it with format=NAME, one of {', '.join(readable_names())}; "
-            f"{texts if suffix(path) in _TABLES else ''}a "
+            f"the format of {path} cannot be recognised; name it with format=NAME, one of "
+            f"{', '.join(readable_names())}; {texts if suffix(path) in _TABLES else ''}a "
             f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
             "be left out)"
         )

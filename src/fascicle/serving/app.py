@@ -198,7 +198,7 @@ def create_app(
             pipeline runs in this process, so a text that crashes it crashes the service.
         settings: limits of the service, and its access rules.
         routes: of the service.
-        log: is called for every request; by default the logger ``fascicle.serving`` is, in JSON.
+        log: function that is called for every request; by default, the logger ``fascicle.serving`` writes JSON.
 
     Raises:
         UsageError: no pipeline.

@@ -70,7 +70,7 @@ class Endpoint:
         problems: statuses that it may have instead, beside those of every route.
         example: of the content of a request.
         open: whether it is there without the token.
-        role: that a named token needs.
+        role: the role that a named token needs.
     """
 
     method: str

@@ -160,7 +160,7 @@ class Example:
     """One case.
 
     Attributes:
-        part: that it stands in.
+        part: the part that it stands in.
         file: path.
         line: of a column file; ``None`` for others.
         document: its id; empty for a case of none.

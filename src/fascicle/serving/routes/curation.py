@@ -58,7 +58,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         open: whether they are.
-        documents: that are curated.
+        documents: number of documents that are curated.
         who: name of the token, under which decisions are saved; empty if the curator gives a name.
         role: of the token.
         project: of several curators; ``None`` where all share their decisions.

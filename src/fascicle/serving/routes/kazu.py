@@ -106,7 +106,7 @@ async def _done(
 
     Args:
         request: with a content of the class ``kind``.
-        service: that annotates.
+        service: the service that annotates.
         options: of the annotation.
         kind: `KazuText`, or a list of it, or either.
         entity_class: type of the mentions that all sections are, if they are.

@@ -29,7 +29,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
         who: the curator.
         finished: whether they say so.
         skipped: whether they leave the document out.
-        mentions: that they confirmed.
+        mentions: the mentions that they confirmed.
         notes: what they say of the document and its mentions.
     """
 

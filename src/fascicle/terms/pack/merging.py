@@ -89,7 +89,7 @@ def gather(
         sources: name, type of concepts without one, and records of each; no type for one that only adds names.
         folder: for what does not fit into memory.
         memory: bytes, about.
-        watch: is called with the name of a source and the number of records read of it, now and then.
+        watch: function that is called with the name of a source and the number of records read of it, now and then.
 
     Raises:
         InputError: a concept with names has no type.
