@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.asked import takes_gzip
+from fascicle.serving.content import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, WriteLog
 from fascicle.serving.jobs import Jobs, Served

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fascicle.pipeline.workers import traceback_places
-from fascicle.serving.asked import WaitingRequests
+from fascicle.serving.content import WaitingRequests
 from fascicle.serving.problems import ProblemError, make_problem, problem_response
 from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_token
 

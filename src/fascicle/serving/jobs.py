@@ -23,7 +23,7 @@ from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
-from fascicle.serving.asked import find_writable, format_suffix
+from fascicle.serving.content import find_writable, format_suffix
 from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits

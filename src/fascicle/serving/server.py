@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.serving.app import app_of, service_of
-from fascicle.serving.asked import SLOWEST
+from fascicle.serving.content import SLOWEST
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case

@@ -209,7 +209,7 @@ class PartFacts:
 
     Attributes:
         name: of the part.
-        role: see ``parts.ROLES``.
+        role: ``"test"``, ``"dev"``, ``"train"``, ``"corpus"`` or ``"against"``.
         files: its paths.
         documents: number of documents.
         sentences: number of sentences, of the source or of the segmenter.

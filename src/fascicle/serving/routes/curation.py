@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.serving.asked import (
+from fascicle.serving.content import (
     check_names,
     find_writable,
     format_suffix,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord
-from fascicle.serving.asked import check_names
+from fascicle.serving.content import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others

@@ -1,4 +1,4 @@
-"""Writer of the concepts of a pack, in the order of their CURIEs, and of their hierarchy."""
+"""Merging of the concepts of all sources of a pack, and the writer of the concepts and of their hierarchy."""
 
 from __future__ import annotations
 

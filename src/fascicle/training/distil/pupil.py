@@ -231,7 +231,7 @@ class LayerLosses(nn.Module):
 
 
 def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple[int, ...]:
-    """Returns the layer of the teacher for each layer of the student, see ``nn.distil.layer_map``.
+    """Returns the layer of the teacher for each layer of the student, see ``nn.losses.layer_map``.
 
     Raises:
         RecipeError: there is none.
