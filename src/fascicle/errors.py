@@ -249,7 +249,7 @@ class UsageError(FascicleError):
 
 
 class MissingExtraError(FascicleError):
-    """A part of Fascicle whose packages are not installed."""
+    """A part of Fascicle needs packages that are not installed."""
 
     code = "missing-extra"
 

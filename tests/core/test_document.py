@@ -115,7 +115,7 @@ def test_offsets_outside_the_text_are_refused() -> None:
 
 def test_the_same_mention_twice_is_refused_but_another_source_may_say_it() -> None:
     one = Mention(((0, 2),), "X")
-    with pytest.raises(ValueError, match="is there twice"):
+    with pytest.raises(ValueError, match="occurs twice"):
         Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, score=0.5)))
     both = Document(id="1", text="abc", mentions=(one, msgspec.structs.replace(one, source="model")))
     assert both.layer("gold") == (one,)

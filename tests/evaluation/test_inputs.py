@@ -21,7 +21,7 @@ def test_layers_are_chosen_by_source() -> None:
 
 
 def test_a_repeated_id_is_refused() -> None:
-    with pytest.raises(InputError, match="'a' is there twice"):
+    with pytest.raises(InputError, match="'a' occurs twice"):
         layers([Document(id="a", text="x"), Document(id="a", text="y")])
 
 

@@ -297,7 +297,7 @@ def test_writing_layers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (Document(id="d", text="a\tb", words=((0, 3),)), "cannot stand in a CoNLL file"),
+        (Document(id="d", text="a\tb", words=((0, 3),)), "cannot be written to a CoNLL file"),
         (Document(id="d", text="a", words=((0, 1),), mentions=(Mention(((0, 1),), "a\tb"),)), "TAB, line breaks"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_long_native_document_in_standard_input_is_refused(monkeypatch: pytest
 def test_what_cannot_be_told(tmp_path: Path) -> None:
     path = tmp_path / "a.data"
     path.write_text("something else")
-    with pytest.raises(FormatError, match=r"cannot be told; name it with format=NAME, one of jsonl, records"):
+    with pytest.raises(FormatError, match=r"cannot be recognised; name it with format=NAME, one of jsonl, records"):
         detect(str(path))
     path.write_text("")
     with pytest.raises(InputError, match="is empty"):
@@ -102,7 +102,7 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
         with pytest.raises(FormatError, match="is a prediction file"):
             read(path)
     path.write_text("[" * 20_000)
-    with pytest.raises(FormatError, match="cannot be told"):
+    with pytest.raises(FormatError, match="cannot be recognised"):
         detect(str(path))
 
 

@@ -117,13 +117,13 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
         (HEADER + "1\tX\t0\t2\tnan\n", "probability"),
         (HEADER + "1\tX\t0\t2\thigh\n", "make no mention"),
         (HEADER + "1\t\t0\t2\t\n", "empty type"),
-        (HEADER + "1\tX\t0\t2\t\n1\tX\t0\t2\t\n", "in document '1', .*is there twice"),
-        (HEADER + "1\tX\t0\t2\t\n2\tX\t0\t2\t\n1\tX\t3\t4\t\n", "document '1' is there twice"),
+        (HEADER + "1\tX\t0\t2\t\n1\tX\t0\t2\t\n", "in document '1', .*occurs twice"),
+        (HEADER + "1\tX\t0\t2\t\n2\tX\t0\t2\t\n1\tX\t3\t4\t\n", "document '1' occurs twice"),
         ('{"id": "1"}\n', r"p\.tsv:1: not a prediction"),
         ('{"id": ' + "[" * 20_000, r"p\.tsv:1: not a prediction"),
         ('{"fascicle_predictions": 9, "id": "1"}\n', "schema 9; this release reads schema 1"),
         ('{"fascicle_predictions": 1, "id": "1", "text": "a"}\n', "unknown field"),
-        ('{"fascicle_predictions": 1, "id": "1"}\n{"fascicle_predictions": 1, "id": "1"}\n', "is there twice"),
+        ('{"fascicle_predictions": 1, "id": "1"}\n{"fascicle_predictions": 1, "id": "1"}\n', "occurs twice"),
     ],
 )
 def test_wrong_files(tmp_path: Path, content: str, message: str) -> None:

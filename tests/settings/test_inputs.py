@@ -29,8 +29,8 @@ def recipe_of(**tables: Any) -> Recipe:
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [
-        ({}, "asks for nothing"),
-        ({"shape": False, "dropout": 0.1}, "asks for nothing"),
+        ({}, "names no inputs"),
+        ({"shape": False, "dropout": 0.1}, "names no inputs"),
         ({"dictionaries": ["a", "b", "a"]}, "'a' twice"),
         ({"dictionaries": [""]}, "dictionaries"),
         ({"shape": True, "dropout": 1.0}, "dropout"),

@@ -85,9 +85,9 @@ def test_a_word_may_hold_blanks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a 1 2 3\nb 1 2\n", ":2: a row with 2 numbers, where the vectors of this file have 3"),
+        (b"a 1 2 3\nb 1 2\n", ":2: a row has 2 numbers, but the vectors of this file have 3"),
         (b"a 1 2\nb 1 2 3\n", ":2: a row with more than 2 numbers"),
-        (b"2 3\na 1 2\n", ":2: a row with 2 numbers, where the vectors of this file have 3"),
+        (b"2 3\na 1 2\n", ":2: a row has 2 numbers, but the vectors of this file have 3"),
         (b"a 1 2\nb 1 x\n", ":2: a row holds something else than a word and 2 numbers"),
         (b"a 1 2\nb 1 nan\n", ":2: a vector with a number that is not finite"),
         (b"a 1 2\n 1 2\n", ":2: a row without a word"),

@@ -324,7 +324,9 @@ def test_typed_names_are_no_phrases_without_types(tiny_recipe: Maker, tmp_path: 
         list(run_recipe(tiny_recipe(distant={"core": str(core), "full": str(full)}), tmp_path / "run"))
     (tmp_path / "sub").mkdir()
     same = str(tmp_path / "." / "sub" / ".." / "core.tsv")
-    with pytest.raises(InputError, match=r"^distant\.core and distant\.full are both .*core\.tsv; give as full a list"):
+    with pytest.raises(
+        InputError, match=r"^distant\.core and distant\.full are both .*core\.tsv; set distant.full to another file"
+    ):
         list(run_recipe(tiny_recipe(distant={"core": str(core), "full": same}), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 

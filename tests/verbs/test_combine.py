@@ -266,14 +266,14 @@ def test_offsets_beyond_the_text(refused: Refused, tmp_path: Path) -> None:
 def test_a_document_twice(refused: Refused, cli: Cli, jsonl: list[Path], tmp_path: Path) -> None:
     twice = tmp_path / "twice.jsonl"
     twice.write_bytes(jsonl[0].read_bytes() * 2)
-    assert "document 'a' is there twice" in refused("combine", "union", twice, jsonl[1])
+    assert "document 'a' occurs twice" in refused("combine", "union", twice, jsonl[1])
     apart = tmp_path / "apart.tsv"
     apart.write_text(HEADER + "a\tX\t0\t1\t\nb\tX\t0\t1\t\na\tX\t2\t3\t\n", encoding="utf-8")
-    assert "document 'a' is there twice" in refused("combine", "union", apart, jsonl[1])
+    assert "document 'a' occurs twice" in refused("combine", "union", apart, jsonl[1])
     native = tmp_path / "native.fascicle.jsonl"
     write(native, documents(ONE, "p"))
     native.write_bytes(native.read_bytes() + native.read_bytes().splitlines(keepends=True)[0])
-    assert "document 'a' is there twice" in refused("combine", "union", native, jsonl[1])
+    assert "document 'a' occurs twice" in refused("combine", "union", native, jsonl[1])
     other = tmp_path / "other.fascicle.jsonl"  # of a corpus that has it twice, every system has it twice
     other.write_bytes(native.read_bytes())
     assert cli("combine", "union", native, other).code == 0

@@ -239,7 +239,7 @@ def test_many_systems_of_a_report(cli: Cli, refused: Refused, tmp_path: Path, ev
 
 def test_a_system_is_chosen_of_a_report_only(refused: Refused, distributions: Path, tmp_path: Path) -> None:
     message = refused("plot", "pca", distributions, "-o", tmp_path / "a.svg", "--system", "m")
-    assert "without a choice of systems" in message
+    assert "choose no system" in message
 
 
 def test_notes_do_nothing_to_a_terminal(cli: Cli, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_dictionary_becomes_a_model(
         ("absent.tsv", "distant.core of the recipe is "),
         ("empty.tsv", "empty.tsv holds no name; give a table with one name in a row"),
         ("names.txt", "names.txt:1: 1 TAB-separated column(s), but 2 are needed"),
-        ("full.txt", "full.txt; give as full a list of phrases without types, or leave it out"),
+        ("full.txt", "full.txt; set distant.full to another file, with phrases without types, or leave it out"),
         ("$FASCICLE_NOT_SET/core.tsv", "names the environment variable FASCICLE_NOT_SET, which is not set"),
     ],
 )

@@ -299,7 +299,7 @@ def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     for before, after in pairwise(ordered):
         if before.key == after.key:
             raise ValueError(
-                f"the mention {after.type!r} at {after.spans} from source {after.source!r} is there twice; keep one"
+                f"the mention {after.type!r} at {after.spans} from source {after.source!r} occurs twice; keep one"
             )
     return ordered
 

@@ -228,7 +228,7 @@ def check_device(device: str | None, *, of: str | Path) -> None:
     """Refuses a device on which no export computes here, before any is opened.
 
     Raises:
-        UsageError: see above.
+        UsageError: no export computes on the device here.
     """
     if device not in (None, "auto", _CPU):
         _gpu(load_onnxruntime(), of, device)

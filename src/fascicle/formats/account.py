@@ -83,8 +83,8 @@ class Account:
         """Creates an account with all counts at zero.
 
         Args:
-            tell: is called with the message of each document that is set aside. The first message is held back until
-                another document is written or set aside; if there is no other, `refuse_nothing` raises it.
+            tell: function that is called with the message of each document that is set aside. The first message is held
+                back until another document is written or set aside; if there is no other, `refuse_nothing` raises it.
         """
         self._tell = tell
         self._held: str | None = None

@@ -306,7 +306,7 @@ class Standoff:
         if row is None:
             return False
         if row.id in self._ids:
-            message = f"{place}: the id {row.id} is there twice; what refers to it was given to the first"
+            message = f"{place}: the id {row.id} occurs twice; what refers to it was given to the first"
             self.say("duplicate-annotation-id", message)
         self._ids.add(row.id)
         self.rows.append(row)

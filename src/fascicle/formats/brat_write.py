@@ -170,7 +170,7 @@ def _is_binary(relation: Relation) -> bool:
 def _type(mention: Mention, document: Document) -> str:
     if _NOT_A_WORD.search(mention.type):
         raise InputError(
-            f"the type {mention.type!r} of document {document.id!r} cannot stand in a brat file; it may not hold "
+            f"the type {mention.type!r} of document {document.id!r} cannot be written to a brat file; it may not hold "
             "blanks or control characters, so rename it"
         )
     return mention.type

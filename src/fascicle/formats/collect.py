@@ -87,7 +87,7 @@ class MentionCollector:
         if mention.key in self._kept:
             same = self._kept[mention.key] == mention
             lost = "" if same else ", and what the second one says of links, scores or attributes was left out"
-            message = f"a mention of type {kind!r} is there twice; the first was kept{lost}"
+            message = f"a mention of type {kind!r} occurs twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
         return self._kept.setdefault(mention.key, mention).key

@@ -131,7 +131,7 @@ def _token(document: Document, at: int) -> str:
     token = document.text[start:end]
     if any(sign in token for sign in "\t\n\r\0") or not token.strip(" ") or token.startswith("-DOCSTART-"):
         raise InputError(
-            f"the word {token!r} at {start} of document {document.id!r} cannot stand in a CoNLL file; "
+            f"the word {token!r} at {start} of document {document.id!r} cannot be written to a CoNLL file; "
             "words may not hold TAB, line breaks or nothing but blanks, nor be -DOCSTART-"
         )
     return token

@@ -91,7 +91,7 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be told; {_advice_for_table(path) if suffix(path) in _TABLES else ''}name it "
+            f"the format of {path} cannot be recognised; {_advice_for_table(path) if suffix(path) in _TABLES else ''}name it "
             f"with format=NAME, one of {', '.join(readable_names())}; a "
             f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
             "be left out)"

@@ -76,7 +76,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         model: its name.
         family: of the head that answered.
         definition: what a probability is: ``"tag-path"``, ``"softmax"`` or ``"sigmoid"``, see
-            ``decoding.distributions.Definition``.
+            ``decoding.kinds.Definition``.
         types: of the model, in the order of the probabilities.
     """
 

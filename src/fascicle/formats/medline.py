@@ -149,7 +149,7 @@ def _all_of(tag: str, *, within: str = "", attribute: str = "") -> Callable[[Ele
     Args:
         tag: of the elements.
         within: tag of the elements whose children they are; by default they are anywhere.
-        attribute: of each, in place of its text.
+        attribute: attribute of each that is taken in place of its text.
     """
 
     def find(record: Element) -> str:

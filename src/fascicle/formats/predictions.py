@@ -168,7 +168,7 @@ def read(source: Source, *, mention_source: str = "", aside: FailedDocuments | N
             is raised.
 
     Raises:
-        FormatError: a line that breaks the rules, a document whose lines are not together, or one that is there twice.
+        FormatError: a line that breaks the rules, a document whose lines are not together, or one that occurs twice.
     """
     aside = FailedDocuments() if aside is None else aside
     seen: set[str] = set()
@@ -181,7 +181,7 @@ def read(source: Source, *, mention_source: str = "", aside: FailedDocuments | N
 def _new(prediction: Prediction, seen: set[str], source: Source) -> Prediction:
     if prediction.id in seen:
         raise FormatError(
-            f"document {prediction.id!r} is there twice; put the rows of a document together, as "
+            f"document {prediction.id!r} occurs twice; put the rows of a document together, as "
             "sorting does, and give each document an id of its own",
             at=source.path,
         )

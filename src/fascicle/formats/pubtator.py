@@ -258,7 +258,7 @@ def count_links(mention: Mention, found: Iterable[Link], document: Document, rep
     """Counts the links of a mention, and parts of them, that are not in the written file.
 
     Args:
-        mention: that was written.
+        mention: the mention that was written.
         found: the links that are read back.
         document: its own.
         report: receives the counts.

@@ -29,7 +29,7 @@ class FailedDocuments:
 
     Attributes:
         keep_going: whether an error sets its document aside; by default it is raised.
-        tell: is called with the message of each error.
+        tell: function that is called with the message of each error.
         count: number of documents that were set aside.
         errors: the first errors; each names the file and the line, or the document.
     """

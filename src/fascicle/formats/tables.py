@@ -74,7 +74,7 @@ class _Table:
             mentions: its mentions.
             text: of the document, for columns with the text of each mention, its links and their names; in the text a
                 blank is written for each TAB and line break, and for what is between fragments.
-            lose: is called with the code of each part of the links that a row cannot hold.
+            lose: function that is called with the code of each part of the links that a row cannot hold.
 
         Raises:
             InputError: an id or a type that a row cannot hold.

@@ -82,10 +82,10 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, tag="d", forbid_unknow
         id: of the document.
         text: first digits of the hash of its text, see `text_key`.
         characters: of the text.
-        words: how many there are.
-        at: word of each tag, counted from that of the tag before; the first from 0.
+        words: number of words.
+        at: word of each tag, counted from the word of the previous tag; the first from 0.
         tag: column of each tag.
-        value: probability of each tag in 255ths, plus 256 where the tag is one of the answer.
+        value: probability of each tag in 255ths, plus 256 if the tag is in the answer.
     """
 
     id: str

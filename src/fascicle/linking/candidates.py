@@ -120,7 +120,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         tier: how it was found.
         ways: what of the mention led to it: its own words, its long or short form, and so on.
         probability: or ``None`` without a fitted ranker; of an ambiguous mention its share, then.
-        features: that are not 0.
+        features: the features that are not 0.
         parts: of its score, weight times feature; empty without a fitted ranker.
         date: of the vocabulary in the pack, empty if its source states none.
         same: CURIEs of the same concept in other vocabularies.

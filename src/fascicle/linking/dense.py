@@ -55,7 +55,7 @@ class DenseSettings(Settings, frozen=True, kw_only=True):
         most: names that a question finds.
         least: similarity (the cosine) of a name that is found.
         below: mentions are searched if their best name, by keys and trigrams, is less similar; 0: if they have none.
-        gigabytes: that the vectors of all packs may take.
+        gigabytes: greatest size of the vectors of all packs in GB.
     """
 
     encoder: Name
@@ -75,7 +75,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
         encoder: its name.
         pad: id of its padding token.
         width: numbers of a vector.
-        types: of each, in order, how many names have vectors.
+        types: number of names with vectors of each type, in order.
         most: see `DenseSettings`; so are the two others.
         least: of a similarity.
         below: of a similarity.
@@ -98,9 +98,9 @@ class PlannedNames(NamedTuple):
     """Names of a pack that get vectors.
 
     Attributes:
-        types: of each, in order, how many.
+        types: number of names of each type, in order.
         surfaces: rows of the names, by type, ``[n]``.
-        starts: of each name its first term, and the number of terms at the end, ``[n + 1]``.
+        starts: first term of each name; the last value is the number of terms, ``[n + 1]``.
         terms: active ones.
     """
 
@@ -158,7 +158,7 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
     if width > WIDEST:
         raise UsageError(f"an encoder may have at most {WIDEST} numbers in a vector, and this has {width}")
     if size > gigabytes * 1e9:
-        raise UsageError(f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more")
+        raise UsageError(f"{said}, and at most {gigabytes:g} GB are allowed; name fewer types, or allow more gigabytes")
     if size > (free := shutil.disk_usage(folder).free):
         raise UsageError(f"{said}, and {folder} has {free / 1e9:,.3f} GB left; name fewer types, or make room")
     return size
@@ -170,10 +170,10 @@ def write_dense(
     """Embeds names, and writes their vectors and the encoder into a folder.
 
     Args:
-        folder: that exists.
+        folder: the folder that exists.
         pack: whose names they are.
         plan: see `plan_names`.
-        encoder: that is copied.
+        encoder: the encoder that is copied.
         settings: how names will be found.
         told: progress callback, called with a label and a count, now and then.
     """

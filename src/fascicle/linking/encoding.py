@@ -41,7 +41,7 @@ class NameEncoder:
             graph: ONNX.
             tokenizer: its ``tokenizer.json``.
             pad: id of the padding token.
-            threads: that one run may use; without it, as many as this process may use cores.
+            threads: number of threads of one run; by default, the number of cores that this process may use.
 
         Raises:
             ModelError: a file is missing or damaged.

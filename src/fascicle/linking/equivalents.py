@@ -77,7 +77,7 @@ class Equivalents:
         """Maps the files.
 
         Args:
-            folder: that `write_equivalents` wrote into.
+            folder: the folder that `write_equivalents` wrote into.
             parents: of each concept of the pack.
         """
         starts, self._exact = map_array(folder / _STARTS), map_array(folder / EXACT)
@@ -185,7 +185,7 @@ class AnsweredConcepts:
         """Sets the open pack.
 
         Args:
-            pack: that has the sets.
+            pack: the pack that has the sets.
             order: prefixes of vocabularies, the best first; a set without any of them has its leading concept.
             ontology: prefix of the only vocabulary that is answered, in place of the order.
 

@@ -208,7 +208,7 @@ class FeatureExtractor:
 
         Args:
             found: candidates of units.
-            documents: that the units are of.
+            documents: the documents that the units are of.
 
         Returns:
             ``[n, FEATURES]``.

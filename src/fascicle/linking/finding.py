@@ -67,7 +67,7 @@ class Finder:
 
         Args:
             surfaces: strings.
-            types: of each, the type that a concept must have; a pack without the type finds nothing.
+            types: for each, the type that a concept must have; a pack without the type finds nothing.
         """
         keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)

@@ -86,10 +86,10 @@ class TrainingData(NamedTuple):
 
     Attributes:
         memory: what they gave to concepts.
-        vocabularies: of each type that has enough links, prefixes of the concepts that are answered.
-        tables: of each, the candidates of its mentions.
+        vocabularies: for each type that has enough links, prefixes of the concepts that are answered.
+        tables: for each, the candidates of its mentions.
         few: types with enough links whose mentions can teach too little, and how many mentions can.
-        found: of each type the candidates of found mentions; their document is -1 where it teaches nothing else.
+        found: for each type, the candidates of found mentions; their document is -1 if it teaches nothing else.
     """
 
     memory: Memory

@@ -43,9 +43,9 @@ class Calibration(NamedTuple):
     found may be none, or have wrong ends; such mentions have a correction of their own, which adds their score.
 
     Attributes:
-        scale: that it is multiplied by; above 0.
-        shift: that is added.
-        mention: that the logarithm of the odds of the mention's score is multiplied by before it is added; not below 0.
+        scale: the number by which the value is multiplied; above 0.
+        shift: the number that is added.
+        mention: the weight of the logarithm of the odds of the mention's score, which is added; not below 0.
     """
 
     scale: float = 1.0
@@ -169,11 +169,11 @@ class Correction(Settings, frozen=True, kw_only=True):
     """Calibration of the probabilities of links of found mentions, see `Calibration`.
 
     Attributes:
-        scale: that the logarithm of the odds of the first candidate is multiplied by.
-        shift: that is added to it.
-        mention: that the logarithm of the odds of the mention's score is multiplied by before it is added.
+        scale: the number by which the logarithm of the odds of the first candidate is multiplied.
+        shift: the number that is added to it.
+        mention: the weight of the logarithm of the odds of the mention's score, which is added.
         threshold: below this probability the answer is NIL.
-        mentions: that it was fitted on.
+        mentions: number of mentions that it was fitted on.
         right: how many of them got a concept of their document.
     """
 
@@ -195,10 +195,10 @@ class Ranker(Settings, frozen=True, kw_only=True):
         vocabularies: prefixes of the concepts that are answered, with all of their sets; all of the pack if empty.
         weights: by the name of the feature.
         threshold: below this probability the answer is NIL.
-        scale: that the logarithm of the odds of the first candidate is multiplied by, see `Calibration`.
-        shift: that is added to it.
+        scale: the number by which the logarithm of the odds of the first candidate is multiplied, see `Calibration`.
+        shift: the number that is added to it.
         found: the same for mentions with a score, which a recogniser found; as for the others where it is missing.
-        mentions: that it was fitted on.
+        mentions: number of mentions that it was fitted on.
         tiers: measured by folds of documents, each by a ranker that was fitted on the others.
     """
 

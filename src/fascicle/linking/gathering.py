@@ -94,7 +94,7 @@ class CandidateGenerator:
         """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
 
         Args:
-            documents: that contain the mentions.
+            documents: the documents that contain the mentions.
             mentions: of each document.
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.

@@ -65,7 +65,7 @@ def write_index(folder: Path, pack: Pack, *, told: _OnStep = lambda step, count:
     """Writes the index of a pack into an empty folder; the same pack gives the same bytes.
 
     Args:
-        folder: that exists.
+        folder: the folder that exists.
         pack: whose names are to be found.
         told: progress callback, called with a label and a count, now and then.
     """
@@ -119,7 +119,7 @@ class NameIndex:
     """Open index of a pack; for one thread.
 
     Attributes:
-        pack: that it belongs to.
+        pack: the pack that it belongs to.
         types: of each key, as bits (`type_bit`).
         equivalents: equal concepts of several vocabularies.
         reader: of keys; callers with the same strings may share it.
@@ -220,7 +220,7 @@ class NameIndex:
 
         Args:
             keys: of level 2.
-            types: that each may have, as bits.
+            types: the types that each may have, as bits.
 
         Raises:
             PackError: a damaged index.

@@ -221,7 +221,7 @@ class Linker(LinkStep):
         """Returns the decisions about mentions, in the order of mentions and parts, with candidates and reasons.
 
         Args:
-            documents: that contain the mentions.
+            documents: the documents that contain the mentions.
             mentions: of each document.
             most: candidates of each decision; more where more are the answer.
         """

@@ -228,7 +228,7 @@ class Trigrams:
         """Maps the files that `write_trigrams` wrote for these strings.
 
         Args:
-            folder: that has the files.
+            folder: the folder that has the files.
             strings: by row.
             bits: of each string, ``[strings]``.
         """

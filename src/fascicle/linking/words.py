@@ -34,7 +34,7 @@ class ConceptWords:
         """Sets the open pack.
 
         Args:
-            pack: that has the concepts.
+            pack: the pack that has the concepts.
             remembered: how many words are kept from one call to the next.
         """
         self._pack, self._remembered = pack, remembered
@@ -58,7 +58,7 @@ class ConceptWords:
             text_of: number of the text of each, ``[n]``.
             texts: whole.
             name_of: number of the name of each, ``[n]``.
-            names: that concepts have in the texts.
+            names: the names that concepts have in the texts.
 
         Returns:
             ``[n]``.

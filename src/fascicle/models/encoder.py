@@ -192,7 +192,7 @@ def find_tokenizer(fast: Any, name: str, *, what: str) -> PieceTokenizer:
 
     Args:
         fast: of transformers.
-        name: that was loaded.
+        name: the name that was loaded.
         what: kind of thing that was loaded, for messages.
 
     Raises:

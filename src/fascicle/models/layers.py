@@ -142,7 +142,7 @@ def with_layers(encoder: Encoder, layers: Sequence[int]) -> Encoder:
 
     Args:
         encoder: stays as it is.
-        layers: that are kept, counted from 1, in increasing order.
+        layers: the layers that are kept, counted from 1, in increasing order.
 
     Raises:
         RecipeError: the encoder has no such layer.

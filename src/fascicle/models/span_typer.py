@@ -141,7 +141,7 @@ class TyperModel:
 
         Args:
             documents: with their texts.
-            spans: of each document, the spans to type.
+            spans: the spans to type of each document.
 
         Returns:
             Of each span in turn the probabilities of the types of its fragments, ``[fragments, K]``.

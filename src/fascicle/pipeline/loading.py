@@ -233,7 +233,7 @@ class PipelineOpener:
         """Refuses own names beside a pipeline.
 
         Raises:
-            UsageError: see above.
+            UsageError: there are own names, and a pipeline was given.
         """
         if self.also and self.is_pipeline:
             raise UsageError(

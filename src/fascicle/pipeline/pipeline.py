@@ -194,8 +194,8 @@ class Pipeline:
 
         Args:
             documents: texts, pairs ``(id, text)``, or documents.
-            aside: is called with an error for each document that a step fails at, and the others go on; by default the
-                error is raised.
+            aside: function that is called with an error for each document that a step fails at, and the others go on;
+                by default the error is raised.
 
         Raises:
             InputError: see ``aside``.

@@ -91,7 +91,7 @@ class ProcessStep:
         Args:
             name: of the step; of its own by default.
             command: the program and its arguments.
-            seconds: that it has for one batch, and to start.
+            seconds: time limit of one batch, and of the start.
             longest: bytes of one line of its answer.
             memory: bytes of its own that it may take, where the system can limit that.
             shown: what errors call the command; by default the command itself.

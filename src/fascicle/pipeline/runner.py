@@ -25,7 +25,7 @@ class Failure(NamedTuple):
         step: name of the step that failed; ``"read"`` and ``"write"`` are not steps of the pipeline.
         error: class of the error.
         message: of the error.
-        seconds: that the step took for it.
+        seconds: the seconds that the step took for it.
         memory: peak memory of the process in MiB; 0 if not measured.
     """
 
@@ -97,7 +97,7 @@ def run_batch(steps: Sequence[Step], documents: Sequence[Document], *, watch: Wa
     Args:
         steps: in order.
         documents: stay as they are.
-        watch: is called with the name of a step and the documents that it is about to read.
+        watch: function that is called with the name of a step and the documents that it is about to read.
 
     Returns:
         One result for each document, in order.

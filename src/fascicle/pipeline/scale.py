@@ -52,7 +52,7 @@ class _ClusterWorker:
         Args:
             open_worker: loads the pipeline, in the worker.
             limits: of the worker.
-            folder: that relative paths begin at; a machine that does not have it can be given absolute ones.
+            folder: the folder that relative paths begin at; a machine that does not have it can be given absolute ones.
         """
         with contextlib.suppress(OSError):
             os.chdir(folder)
@@ -87,7 +87,7 @@ class _Placed:
 
     Attributes:
         actor: by which Ray reaches it.
-        shard: that it does; ``None`` if it has none, or is not placed yet.
+        shard: the shard that it does; ``None`` if it has none, or is not placed yet.
         is_ready: whether it runs on a machine.
     """
 
@@ -166,7 +166,8 @@ class Cluster:
 
         Args:
             shards: to be done.
-            tick: is called about ten times a second, or after each shard; how far a shard is, only its station knows.
+            tick: function that is called about ten times a second, or after each shard; how far a shard is, only its
+                station knows.
 
         Yields:
             The marker of each.

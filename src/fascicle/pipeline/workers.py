@@ -243,7 +243,7 @@ class WorkerEndedError(Exception):
     Attributes:
         reason: ``"killed:SIGSEGV"``, ``"killed:time"``, ``"killed:memory"``, ``"exit:3"`` and the like.
         at: its last message about its current task, if any.
-        seconds: that it spent on this task.
+        seconds: the seconds that it spent on this task.
         memory: MiB that it used at the last check.
     """
 
@@ -274,7 +274,8 @@ class Process(Generic[M]):
         """Starts the process.
 
         Args:
-            main: is called in the process, which it must reach by pickling: a function of a module, or a partial.
+            main: function that is called in the process, which it must reach by pickling: a function of a module, or a
+                partial.
             messages: reads what it sends.
             limits: of time, memory and work; none by default.
             longest: seconds that a step may take at most, since the caller waits no longer.

@@ -67,9 +67,9 @@ def add_whole_text_names(
         documents: of any length.
         patches: the answer for each.
         rules: which texts.
-        pack: that they are looked up in; empty for none.
+        pack: the pack that they are looked up in; empty for none.
         again: reads texts, and says no more than the first reading.
-        types: that the model gives out; a mention of another type makes no text a name.
+        types: the types that the model gives out; a mention of another type makes no text a name.
         source: of its mentions.
     """
     found = list(patches)
@@ -114,7 +114,7 @@ def check_pack(rules: DocumentDecision, *, model: str) -> None:
     """Refuses a decision whose pack this release does not ship, before anything is read.
 
     Raises:
-        ModelError: see above.
+        ModelError: this release does not ship the pack.
     """
     if rules.pack and rules.pack not in shipped_packs():
         raise ModelError(
@@ -182,7 +182,7 @@ class UnseenStretches:
         """Starts with nothing.
 
         Args:
-            document: that is read.
+            document: the document that is read.
             capacity: most pieces in a window.
             unknown: id of the piece that stands for what the tokenizer does not know, if there is one.
         """

@@ -87,7 +87,7 @@ class PluggedPredictor(Annotator):
 
         Args:
             predictor: does the work.
-            package: that it is from, with its version.
+            package: name and version of its package.
         """
         self._predictor = predictor
         self._package = package

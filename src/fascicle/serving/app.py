@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.asked import takes_gzip
+from fascicle.serving.content import takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, WriteLog
 from fascicle.serving.jobs import Jobs, Served
@@ -198,7 +198,7 @@ def create_app(
             pipeline runs in this process, so a text that crashes it crashes the service.
         settings: limits of the service, and its access rules.
         routes: of the service.
-        log: is called for every request; by default the logger ``fascicle.serving`` is, in JSON.
+        log: function that is called for every request; by default, the logger ``fascicle.serving`` writes JSON.
 
     Raises:
         UsageError: no pipeline.

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fascicle.formats.catalogue import Format
-from fascicle.serving.asked import format_suffix
+from fascicle.serving.content import format_suffix
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import ConflictError, Store, UnknownDocumentError
 from fascicle.serving.messages import FileRead, FileWritten, ReadFile, WriteFile, Wrong
@@ -70,7 +70,7 @@ class Endpoint:
         problems: statuses that it may have instead, beside those of every route.
         example: of the content of a request.
         open: whether it is there without the token.
-        role: that a named token needs.
+        role: the role that a named token needs.
     """
 
     method: str

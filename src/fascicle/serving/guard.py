@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fascicle.pipeline.workers import traceback_places
-from fascicle.serving.asked import WaitingRequests
+from fascicle.serving.content import WaitingRequests
 from fascicle.serving.problems import ProblemError, make_problem, problem_response
 from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_token
 
@@ -134,10 +134,10 @@ class Guard:
         """Stores the app and the settings.
 
         Args:
-            app: that is guarded.
+            app: the app that is guarded.
             current: returns the current settings.
-            open_paths: that are there without the token.
-            log: is called for every request.
+            open_paths: paths that need no token.
+            log: function that is called for every request.
         """
         self._app, self._current, self._open, self._log = app, current, frozenset(open_paths), log
         self._running, self._waiting, self._rates = 0, WaitingRequests(), Rates()

@@ -23,7 +23,7 @@ from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError
 from fascicle.pipeline.pipeline import OpenPipeline, Pipeline
 from fascicle.pipeline.workers import Channel, Process, WorkerEndedError
-from fascicle.serving.asked import find_writable, format_suffix
+from fascicle.serving.content import find_writable, format_suffix
 from fascicle.serving.messages import JOB_MESSAGES, Broken, Ended, JobOrder, Reached
 from fascicle.serving.problems import ProblemError
 from fascicle.settings.pipeline import Limits
@@ -43,13 +43,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A job.
 
     Attributes:
-        id: that only its client knows.
+        id: the id that only its client knows.
         status: ``"receiving"``, ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``.
         pipeline: name.
         file: name of the file.
         reading: format of the file, or ``"auto"``.
         format: of the result.
-        documents: that are through.
+        documents: number of finished documents.
         of: documents of the file, as soon as they are counted.
         quarantined: of them, those that are not in the result.
         reasons: ``step: error`` -> number of documents that are not in the result.

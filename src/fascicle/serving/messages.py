@@ -65,8 +65,8 @@ class ReadFile(msgspec.Struct, frozen=True, kw_only=True, tag="read"):
     Attributes:
         path: of it.
         format: its name, or ``"auto"``.
-        documents: that are read at most, ...
-        characters: ... and of all their texts.
+        documents: greatest number of documents.
+        characters: greatest number of characters of all their texts.
     """
 
     path: str
@@ -97,7 +97,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         mentions: how many it has.
         failure: why there is no document.
         decisions: candidates of its mentions, where they were asked for.
-        seconds: that the steps took.
+        seconds: the seconds that the steps took.
     """
 
     document: msgspec.Raw = msgspec.Raw(b"null")
@@ -212,8 +212,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
     """Message that a job is done.
 
     Attributes:
-        documents: that came in.
-        quarantined: that are not in the result.
+        documents: number of documents that came in.
+        quarantined: number of documents that are not in the result.
         reasons: ``step: error`` -> number of documents in quarantine.
         losses: what reading lost or repaired (harmless repairs apart), and what the format of the result cannot hold,
             by code -> number.

@@ -173,7 +173,7 @@ class ConceptAnswer(Concept, frozen=True, kw_only=True):
     """A concept with what stands beside it.
 
     Attributes:
-        pack: that has it.
+        pack: the pack that has it.
         names: of it, at most 50.
         parents: the concepts above it.
         page: about it on the web, as a text.
@@ -200,7 +200,7 @@ class ConceptFound(msgspec.Struct, frozen=True, kw_only=True):
         name: by which it was found.
         how: the query is its identifier, is a name, is the beginning of one, is the beginning of a word in one, or is
             one slip away from such a beginning.
-        pack: that has it.
+        pack: the pack that has it.
     """
 
     curie: str
@@ -305,7 +305,7 @@ class PipelineFacts(msgspec.Struct, frozen=True, kw_only=True):
         types: of the mentions that it finds, as far as its steps say.
         all_types: whether every step says the types of what it finds.
         sources: of these mentions.
-        packs: that it uses.
+        packs: the packs that it uses.
         links: whether it links mentions to concepts.
         fingerprint: decides, with the release, what it answers.
         examples: texts to try it with.

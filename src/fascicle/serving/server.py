@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.serving.app import app_of, service_of
-from fascicle.serving.asked import SLOWEST
+from fascicle.serving.content import SLOWEST
 from fascicle.serving.service import Service
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case
@@ -110,9 +110,9 @@ class _Connections:
     Attributes:
         most: in all.
         each: of one address.
-        seconds: that a client has for the headers of a request.
+        seconds: the seconds that a client has for the headers of a request.
         idle: seconds that a client may leave an answer unread, in addition to those that its bytes read are worth.
-        drop: is called with the reason when a connection is closed.
+        drop: function that is called with the reason when a connection is closed.
     """
 
     most: int
@@ -300,7 +300,7 @@ def run(
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         tokens: reads the token and the named tokens again when the process is sent SIGHUP.
-        started: is called with the address.
+        started: function that is called with the address.
 
     Raises:
         FascicleError: a pipeline cannot be opened.

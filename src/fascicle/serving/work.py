@@ -67,7 +67,7 @@ class Work(Protocol):
         Args:
             order: what to do.
             watch: as of `fascicle.pipeline.runner.run_batch`.
-            given: is called with the documents of the order, before anything is done.
+            given: function that is called with the documents of the order, before anything is done.
         """
 
 

@@ -137,7 +137,7 @@ class ProcessWorker:
         """Creates the worker; no process is started yet.
 
         Args:
-            open_work: is called in the process, which it must reach by pickling.
+            open_work: function that is called in the process, which it must reach by pickling.
             limits: of time, memory and work.
             longest: maximum seconds for a step, since nobody waits longer for it.
         """

@@ -38,7 +38,7 @@ class InputSettings(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses a table without content, and one dictionary twice."""
         if not self.dictionaries and not self.shape:
-            raise ValueError("the table asks for nothing: name dictionaries, set shape = true, or remove it")
+            raise ValueError("the table names no inputs: name dictionaries, set shape = true, or remove it")
         refuse_duplicates(self.dictionaries, "dictionaries")
 
     def files(self) -> dict[str, str]:
@@ -128,7 +128,7 @@ class RecognitionSettings(Settings, frozen=True, kw_only=True):
         hyphens: ``"open"``: a name may begin and end at a hyphen within a word, as in ``anti-EGFR`` and
             ``ALK-positive``; ``"before"``: it may only end there; ``"closed"``: neither.
         inside_words: whether a name may begin or end inside a word, as ``IL`` in ``IL2``.
-        types: that are looked for; all of a pack by default.
+        types: the types that are looked for; all of a pack by default.
         links: whether a mention is linked whose best tier of names belongs to one concept.
     """
 

@@ -140,7 +140,7 @@ def refuse_duplicate_steps(names: Iterable[str], *, origin: str) -> None:
     """Raises an error if two steps have the same name.
 
     Raises:
-        RecipeError: see above.
+        RecipeError: two steps have the same name.
     """
     seen: set[str] = set()
     for name in names:

@@ -122,8 +122,8 @@ class ServeSettings:
         documents: of a request at most.
         batch: characters of text that a worker takes at once, unless one document is longer.
         queue: characters of text that may wait for the workers of a pipeline; what would be more is refused.
-        requests: that are answered at a time at most.
-        seconds: that a request has; documents that are not done by then are answered as timed out.
+        requests: greatest number of requests that are answered at a time.
+        seconds: the seconds that a request has; documents that are not done by then are answered as timed out.
         idle: seconds without a byte from a client, or to it, after which a connection is given up.
         connections: at a time at most, and no more than the descriptors of the process allow. Where there are more, one
             on which no request is running gives way.
@@ -132,11 +132,11 @@ class ServeSettings:
         jobs: files that may wait or run at a time; as many of each token that have ended are kept.
         job: bytes of a file at most.
         jobs_folder: where jobs are kept, so that the next service goes on with them; by default they end with this one.
-        token: that clients show; empty for none.
+        token: the token that clients send; empty for none.
         tokens: of persons and programs, which they may show instead; ``None`` if there are none of this kind, and empty
             if all are withdrawn.
         rate: requests in a minute with one token; 0 for any number. Files of the page do not count.
-        origins: that pages in browsers may have beside that of the service itself, such as ``"https://lab.example"``.
+        origins: further origins of pages that may use the service in a browser, such as ``"https://lab.example"``.
         hosts: names of the service, as clients write them; empty for any. By default any with a token, and without one
             those of this machine, so that no page elsewhere can reach the service by a name of its own.
         curation: path of the file that keeps decisions of curators; empty for none.

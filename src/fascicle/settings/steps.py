@@ -70,7 +70,7 @@ class DictionaryStep(StepSettings, frozen=True, kw_only=True):
         case: whether the case policies of names count.
         hyphens: where a name may begin and end within a word: ``"open"``, ``"before"`` or ``"closed"``.
         inside_words: whether a name may begin or end inside a word.
-        types: that are looked for; all of the pack by default.
+        types: the types that are looked for; all of the pack by default.
         links: whether a mention is linked whose best names belong to one concept.
     """
 
@@ -271,7 +271,7 @@ class ChoiceStep(StepSettings, frozen=True, kw_only=True):
 
     Attributes:
         sources: of the layers.
-        keep: ``"all"``; ``"nested"``: one may lie in another, but none crosses another, and none is there twice;
+        keep: ``"all"``; ``"nested"``: one may lie in another, but none crosses another, and none occurs twice;
             ``"flat"``: none overlaps another.
         types: type -> what is kept of it; these types compete with no other.
     """
@@ -331,7 +331,7 @@ class PluginStep(StepSettings, frozen=True, kw_only=True):
         options: settings of a step that takes some; only such a step takes ``name`` too.
         apart: whether it runs in a process of its own, which ends when it takes too long; by default what the plug-in
             says, and the adapters of Fascicle say true.
-        seconds: that such a process has for one batch, and to start.
+        seconds: time limit of one batch, and of the start.
         memory: MiB of its own that such a process may take on Linux; no limit by default.
     """
 
@@ -348,9 +348,9 @@ class ProcessStep(StepSettings, frozen=True, kw_only=True):
     Attributes:
         command: the program and its arguments. ``{folder}`` in them is the folder of the pipeline. A relative path of
             the program begins there too; a name without a separator is looked for on the search path.
-        seconds: that it has for one batch, and to start.
+        seconds: time limit of one batch, and of the start.
         memory: MiB of its own that the program may take on Linux; by default twice ``limits.memory``.
-        longest: MiB of one line of its answer.
+        longest: greatest size of one line of its answer in MiB.
     """
 
     command: Annotated[tuple[Name, ...], Meta(min_length=1)]

@@ -157,7 +157,7 @@ class Names:
 
     Attributes:
         table: of all phrases, as their words with a blank between any two; in lower case if the rule is folded.
-        kinds: of each row of the table, index into ``sets``; -1 if it matches only as one of ``strict``.
+        kinds: index into ``sets`` for each row of the table; -1 if it matches only as one of ``strict``.
         strict: names that match only as they are written -> index into ``sets``, of all names that match there.
         sets: distinct sets of types, each sorted; an empty one is that of phrases without a type.
         types: of all names, sorted.

@@ -40,7 +40,7 @@ def apply_definitions(document: Document, places: Sequence[Place]) -> list[Place
     rarely ambiguous.
 
     Args:
-        document: that contains the places.
+        document: the document that contains the places.
         places: of all names, in the order of the text.
     """
     at = {bracket for place in places for bracket in _brackets(document.text, place)}
@@ -207,7 +207,7 @@ class PackRecogniser(Annotator):
             FormatError: a table of another version.
         """
         if not packs:
-            raise UsageError("no pack was given; give at least one, by the source of its mentions")
+            raise UsageError("no pack was given; give at least one, under the name of the source of its mentions")
         self.settings = settings or RecognitionSettings()
         self.packs = tuple(packs.values())
         self.name = name or (next(iter(packs)) if len(packs) == 1 else _SOURCE)

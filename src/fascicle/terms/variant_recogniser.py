@@ -66,7 +66,7 @@ class _Found(NamedTuple):
         start: first character.
         end: one past the last.
         name: in HGVS, or an rs number; empty for none.
-        form: that matched.
+        form: the form that matched.
     """
 
     start: int

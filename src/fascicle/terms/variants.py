@@ -68,7 +68,7 @@ class VariantForm(NamedTuple):
     """One way to write variants.
 
     Attributes:
-        pattern: that finds them.
+        pattern: the pattern that finds them.
         name: the HGVS name of what its groups hold; empty for none.
         weak: whether it needs words beside it that speak of variants.
         letters: whether it has letters that can be bases and amino acids.

@@ -293,7 +293,7 @@ def tokenise_types(
         if len(row) > longest:
             raise RecipeError(
                 f"{text.what} has {plural(len(row), 'piece')} with special tokens, but {reader.origin} "
-                f"reads {longest}: shorten it"
+                f"reads at most {longest}: shorten it"
             )
         place = len(tokenizer.prefix) + _piece_at(text, spans) if text.mark >= 0 else 0
         if _knows_no_word(text, ids, spans, unknown=tokenizer.unknown):

@@ -207,7 +207,7 @@ def write_vectors(path: str | Path, vectors: StaticVectors, *, overwrite: bool =
     """
     for word in vectors.words:
         if not word or word.split() != [word]:
-            raise InputError(f"the word {word!r} cannot stand in a file of vectors: it is empty or holds white space")
+            raise InputError(f"the word {word!r} cannot be in a file of vectors: it is empty or holds white space")
     if vectors.words and vectors.words[0].startswith("\ufeff"):
         message = f"the word {vectors.words[0]!r} cannot be the first of a file: it begins with a byte order mark"
         raise InputError(message)
@@ -287,7 +287,7 @@ def _row(parts: list[bytes], dimension: int, place: str) -> tuple[bytes, Floats3
         )
     if len(parts) < dimension + 1:
         raise FormatError(
-            f"a row with {plural(len(parts) - 1, 'number')}, where the vectors of this file have "
+            f"a row has {plural(len(parts) - 1, 'number')}, but the vectors of this file have "
             f"{dimension}; give each word one row with all its numbers",
             at=place,
         )

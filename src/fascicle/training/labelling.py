@@ -122,8 +122,8 @@ def _refuse_same(given: DistantSettings) -> None:
     """Refuses one file for both kinds of names: all names would be known with a type and without."""
     if Path(given.core).resolve() == Path(given.full).resolve():
         raise InputError(
-            f"distant.core and distant.full are both {given.core}; give as full a list of phrases without types, or "
-            "leave it out"
+            f"distant.core and distant.full are both {given.core}; set distant.full to another file, with phrases "
+            "without types, or leave it out"
         )
 
 
@@ -227,7 +227,7 @@ class SoftTags:
     Attributes:
         words: ranges in the text, ``[n, 2]``.
         steps: probabilities in 255ths, of the tags of ``types``, ``[n, p K]``: one byte each, to save memory.
-        types: that the tags are of, under the names of the model that learns.
+        types: the types that the tags are of, under the names of the model that learns.
         scheme: of the tags.
     """
 

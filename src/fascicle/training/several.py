@@ -1,9 +1,8 @@
 """Reads several corpora of one recipe, each with its own types; document ids begin with the name of the corpus.
 
-`read_corpus` reads every kind of part, also one of weak labels over raw text (`_of_teacher`), which has raw texts, and
-the file in which ``fascicle label`` wrote the answers of a teacher for them. Documents of an exclusion list
-(``fascicle corpus check --exclude-list``) are left out of train alone, because the model is not trained on dev and
-test.
+`read_corpus` reads every kind of part. A part of weak labels (`_of_teacher`) consists of raw texts and of the answers
+of a teacher for these texts, which ``fascicle label`` wrote. Documents of an exclusion list (``fascicle corpus check
+--exclude-list``) are left out of train only, because the model is not trained on dev and test.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
 
     Args:
         documents: of train.
-        corpus: that they are of.
+        corpus: the corpus of these documents.
 
     Returns:
         The documents that stay, and sentences on the removed ones; no sentences where the recipe names no list.

@@ -1,4 +1,4 @@
-"""Adapts a vocabulary to a corpus: keeps the pieces that it needs most, and adds its words as pieces."""
+"""Start of a training: opens a trained model or an encoder, and adapts its vocabulary to a corpus."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class AgreedAll:
     """Agreement of several annotations.
 
     Attributes:
-        pairs: of each two sides, in the order in which they were given.
+        pairs: each pair of sides, in the order in which they were given.
         alphas: type, or ``None`` for any, -> Krippendorff's alpha of all sides.
     """
 

@@ -85,7 +85,7 @@ def run(args: Options) -> int:
     made: Calibrated | DocumentCalibrated
     if args.document:
         if other := first_given(args, ("precision", "recall", "f1", "abbreviations", "per_type")):
-            raise UsageError(f"--document and {other} were given, and --document fits nothing else; give one of them")
+            raise UsageError(f"--document and {other} cannot be given together; give one of them")
         how |= {"gold": gold, "folder": args.output, "types": type_mapping(args)}
         made = found = call(calibrate_documents, args, **how)
         value, text = _documents_value(found), _documents_as_text(found, args.gold)

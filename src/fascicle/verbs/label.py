@@ -99,8 +99,8 @@ class LabelFacts:
         path: of the file.
         header: its first line.
         end: its last line.
-        tagged: of each type, words with a tag of the answer.
-        expected: of each type, the sum of its probabilities: the expected number of words in its mentions.
+        tagged: for each type, the words with a tag of the answer.
+        expected: for each type, the sum of its probabilities: the expected number of words in its mentions.
     """
 
     path: str

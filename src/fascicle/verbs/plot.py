@@ -37,10 +37,10 @@ class _Kind(NamedTuple):
     """Kind of picture.
 
     Attributes:
-        help: its content and its input.
-        load: an input, or several where it takes them -> the data; a report also takes the names of its systems.
+        help: content and input of the picture.
+        load: function from an input (or several inputs) to the data; for a report, also from the names of systems.
         draw: draws the data on a sheet.
-        size: of the sheet in inches, for the data.
+        size: function from the data to the size of the sheet in inches.
         several: whether it takes several inputs.
         systems: whether some of the systems can be chosen.
     """
@@ -135,7 +135,7 @@ def plot(
     if len(given) > 1 and not chosen.several:
         raise UsageError(f"{len(given)} inputs were given; {kind} draws one file")
     if systems and not chosen.systems:
-        raise UsageError(f"the system {systems[0]} was chosen; {kind} takes {chosen.help}, without a choice of systems")
+        raise UsageError(f"the system {systems[0]} was chosen, but {kind} draws {chosen.help}; choose no system")
     if target.suffix not in SUFFIXES:
         raise OutputError(f"the picture {target} was asked for; its name must end with {', '.join(SUFFIXES)}")
     if not title.replace("\n", "").isprintable():

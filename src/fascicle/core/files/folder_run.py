@@ -117,7 +117,7 @@ class FolderRun:
         self._files, self._state_of = files, state_of
         self._unnamed = folder / _UNNAMED
         if self._unnamed.exists() and not (folder / JOURNAL).exists():
-            raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere, for it stands in the way")
+            raise OutputError(f"{self._unnamed} is of no interrupted run; move it elsewhere: a run needs its name")
         self._ledger = Ledger(folder, kind=_KIND)
         try:
             self._journal = Journal(folder / JOURNAL, made_by=made_by, resume=files.resume)

@@ -216,7 +216,7 @@ class PartFile:
             raise OutputError(f"{target} is a device or a pipe, where no run can go on; give the name of a file")
         is_own = is_journal(journal) and self._part.is_file() and not self._part.is_symlink()
         if os.path.lexists(self._part) and not is_own:
-            message = f"{self._part} is no part of an interrupted run; move it elsewhere, for it stands in the way"
+            message = f"{self._part} is no part of an interrupted run; move it elsewhere: a run needs its name"
             raise OutputError(message)
         self._journal = Journal(journal, made_by=made_by, resume=resume)
         size = self._part.stat().st_size if self._part.exists() else -1

@@ -74,7 +74,7 @@ class PredictedTexts:
         file: its name.
         documents: with their gold.
         answers: mentions of each, before a decision of documents.
-        types: that people marked in them.
+        types: the types that people marked in them.
     """
 
     file: str

@@ -190,7 +190,7 @@ class Stage:
 
     Attributes:
         name: of the step.
-        mentions: that are left.
+        mentions: number of mentions that are left.
         calibration_error: expected, over ten bins of equal width; ``None`` without mentions.
         brier: score; ``None`` without mentions.
         figures: strict precision, recall and F1.

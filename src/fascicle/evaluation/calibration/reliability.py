@@ -36,7 +36,7 @@ class JudgedMentions:
     Attributes:
         scores: from 0 to 1, shape ``[n]``.
         right: whether each is a true positive, shape ``[n]``.
-        types: of each, ``n`` of them.
+        types: type of each of the ``n``.
         gold: type -> gold mentions.
     """
 
@@ -155,7 +155,8 @@ def curve_of_bins(sums: Floats) -> tuple[Bin, ...]:
     """Returns the reliability curve of sums over bins.
 
     Args:
-        sums: of each bin how many mentions, the sum of their scores, and how many are right, shape ``[bins, 3]``.
+        sums: for each bin, the number of mentions, the sum of their scores, and the number of right ones, shape
+            ``[bins, 3]``.
     """
     places = [at / len(sums) for at in range(len(sums) + 1)]
     return tuple(

@@ -74,9 +74,9 @@ class Row:
     """Counts and measures of both sides for one type, or for all types.
 
     Attributes:
-        first: how many the first side has.
-        second: the same of the second side.
-        both: that both have.
+        first: number of the mentions of the first side.
+        second: number of the mentions of the second side.
+        both: number of the mentions that both sides have.
         measures: ``"f1"``, and of words ``"kappa"`` and ``"alpha"``.
     """
 
@@ -96,7 +96,7 @@ class Agreement:
     """Agreement of two annotations.
 
     Attributes:
-        documents: that both sides annotated.
+        documents: number of documents that both sides annotated.
         words: of these.
         mentions: type -> strict agreement of mentions.
         all_mentions: the same of all types together.
@@ -233,7 +233,7 @@ def alphas(
 
     Args:
         documents: see `agreement`.
-        sides: of each, document id -> its mentions; of every document, two or more.
+        sides: for each side, document id -> mentions; each document has two or more sides.
         resamples: see `agreement`.
         level: see above.
         seed: see above.

@@ -77,9 +77,9 @@ class Pair:
         shared: mentions that both predicted.
         shared_true: gold mentions among them.
         difference: F1 of the first less F1 of the second, with its paired bootstrap interval and p-value.
-        bootstrap_p: that p-value, corrected for all pairs.
-        randomisation_p: by approximate randomisation.
-        randomisation_p_corrected: the same, corrected for all pairs.
+        bootstrap_p: p-value of ``difference``, corrected for all pairs.
+        randomisation_p: p-value by approximate randomisation.
+        randomisation_p_corrected: ``randomisation_p``, corrected for all pairs.
     """
 
     first: str

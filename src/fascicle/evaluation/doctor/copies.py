@@ -67,7 +67,7 @@ class Group:
         kept: the originals: of the part that must be kept apart from training, or what was read first.
         others: their copies.
         similarity: 1 for duplicates, Jaccard for near duplicates, 0 for shared sentences, of which it says nothing.
-        sentences: of each original, the sentence that is shared.
+        sentences: the shared sentence of each original.
     """
 
     kind: Kind
@@ -114,7 +114,7 @@ def find_copies(
     """Compares all documents with one another, and with those of other corpora.
 
     Args:
-        items: that are checked.
+        items: the items that are checked.
         against: other corpora, which are not compared with one another.
         unread: receives those that were not read to their end.
         threshold: least Jaccard similarity of near duplicates.

@@ -160,7 +160,7 @@ class Example:
     """One case.
 
     Attributes:
-        part: that it stands in.
+        part: the part that it stands in.
         file: path.
         line: of a column file; ``None`` for others.
         document: its id; empty for a case of none.
@@ -209,7 +209,7 @@ class PartFacts:
 
     Attributes:
         name: of the part.
-        role: see ``parts.ROLES``.
+        role: ``"test"``, ``"dev"``, ``"train"``, ``"corpus"`` or ``"against"``.
         files: its paths.
         documents: number of documents.
         sentences: number of sentences, of the source or of the segmenter.

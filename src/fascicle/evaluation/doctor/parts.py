@@ -50,7 +50,7 @@ class GivenPart:
     """One place to read.
 
     Attributes:
-        part: that its documents belong to.
+        part: the part that its documents belong to.
         path: the place.
         documents: opens it; what reading raises, also at once, is a finding.
         report: the one that the reader fills.
@@ -87,7 +87,7 @@ class Item:
 
     Attributes:
         number: among all items.
-        part: that it belongs to.
+        part: the part that it belongs to.
         path: of the file.
         id: unique in its file.
         own_id: as the source gives it; empty where the reader made the id up.

@@ -33,7 +33,7 @@ def layers(documents: Iterable[Document], *, source: str = GOLD) -> dict[str, tu
     check_argument(source, str, name="source", means="a str")
     for document in validate_documents(documents):
         if document.id in found:
-            raise InputError(f"the document id {document.id!r} is there twice; give each document an id of its own")
+            raise InputError(f"the document id {document.id!r} occurs twice; give each document an id of its own")
         found[document.id] = document.layer(source)
     return found
 

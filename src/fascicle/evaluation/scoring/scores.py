@@ -67,7 +67,7 @@ class Counts:
         """Computes precision, recall and F1 of these counts.
 
         Args:
-            zero_rule: what a quantity without a denominator is.
+            zero_rule: the value of a quantity whose denominator is zero.
         """
         known = vars(figures(self))
         return Rates(**{name: ZERO_RULES[zero_rule] if value is None else value for name, value in known.items()})
@@ -84,7 +84,7 @@ class Scores:
         duplicates_gold: gold mentions that were there more than once, beyond the first.
         duplicates_predicted: the same of the predictions.
         missing: gold documents without an entry among the predictions, scored as if nothing was found in them.
-        zero_rule: what a quantity without a denominator is.
+        zero_rule: the value of a quantity whose denominator is zero.
         rule: of matching.
         by_document_type: type -> document id -> counts, where there are any of the type; what the interval of the macro
             average is computed from, and empty where that was not counted, or under a rule without types.
@@ -149,7 +149,7 @@ def score(
         predicted: the same of one system. ``fascicle.evaluation.scoring.inputs`` makes both from documents.
         allow_missing: take a document without an entry among the predictions for one in which nothing was found,
             instead of refusing; ``Scores.missing`` then names them.
-        zero_rule: what a quantity without a denominator is.
+        zero_rule: the value of a quantity whose denominator is zero.
         rule: of matching, see ``fascicle.evaluation.scoring.rules``.
 
     Raises:
@@ -174,7 +174,7 @@ def score_rules(
         predicted: the same of one system.
         rules: of matching.
         allow_missing: see ``score``.
-        zero_rule: what a quantity without a denominator is.
+        zero_rule: the value of a quantity whose denominator is zero.
 
     Returns:
         Rule -> scores.
@@ -363,7 +363,7 @@ def no_interval(scores: Scores, name: str = "micro_f1") -> str:
     """Returns why a headline number has no interval; empty if it has one.
 
     Args:
-        scores: by what is drawn.
+        scores: the scores, with those of each document.
         name: see ``intervals.HEADLINE``.
     """
     documents = len(scores.by_document)

@@ -143,7 +143,7 @@ class Predictions:
         """Refuses predictions that are not about given documents.
 
         Args:
-            documents: that they should be about.
+            documents: the documents that they should be about.
             only: what these documents are called, where predictions for any other document are refused.
             named: whether the sentence of an error names the file.
 

@@ -253,7 +253,7 @@ def _check_repeated(files: Sequence[Predictions], gold: Collection[str]) -> None
             others = (gold, *(other.mentions for other in files if other is not file))
             if not any(identifier in other for other in others):
                 raise InputError(
-                    f"{file.path}: document {original!r} is there twice; keep one, or give each an id of its own"
+                    f"{file.path}: document {original!r} occurs twice; keep one, or give each an id of its own"
                 )
 
 

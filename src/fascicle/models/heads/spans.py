@@ -67,7 +67,7 @@ class SpanClassifier(Head):
         return np.concatenate([spans, np.pad(unknown, ((0, 0), (0, 1)), constant_values=UNKNOWN)])
 
     def without(self, gold: Ints, types: Sequence[int]) -> Ints:
-        """Adds a row for the whole document: a span that is no mention may be of these types, see ``nn.partial``."""
+        """Adds a row for the whole document: a span that is no mention may be of these types, see ``nn.losses``."""
         return np.concatenate([gold, np.array([(0, 0, set_code(types))], dtype=np.int64)])
 
     def targets(self, gold: Sequence[Ints], windows: Sequence[Window], *, chance: np.random.Generator) -> Ints:

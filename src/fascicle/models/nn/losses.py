@@ -1,13 +1,12 @@
-"""Partially known classes: integer codes for sets of possible classes among the targets, and the loss of a set.
+"""Losses of distillation, and losses of partially known classes and tags.
 
-Class 0 is no mention; the classes of type k are the next `width` ones for each type before it. A set has class 0 and
-the classes of some types. Its loss is the negative logarithm of the probability of all its classes together, the
-marginal likelihood of Tsuboi et al. (2008) for one place.
+An integer code stands for a set of possible classes among the targets. Class 0 is no mention; each type has `width`
+classes, in the order of the types. A set has class 0 and the classes of some types. Its loss is the negative logarithm
+of the probability of all its classes together. This is the marginal likelihood of Tsuboi et al. (2008) for one place.
 
-Also a CRF with some known tags: its loss is the likelihood of all paths that agree with them.
-
-The marginal likelihood of Tsuboi et al. (2008, *Training Conditional Random Fields Using Incomplete Annotations*),
-exactly: the partition sum over all paths, less the one over the paths through the known tags.
+The loss of a CRF with some known tags is the marginal likelihood of Tsuboi et al. (2008, *Training Conditional Random
+Fields Using Incomplete Annotations*): the partition sum over all paths, less the sum over the paths through the known
+tags.
 
 Shape letters: B rows, T units, C tags.
 """

@@ -175,11 +175,12 @@ def _slots(states: Tensor, first_piece: Tensor, unit_of_piece: Tensor) -> tuple[
 
 
 class InputVectors(nn.Module):
-    """Learnt vectors of the input features: one for each column of zeros and ones; a unit gets the sum of its ones.
+    """Learnt vectors of the input features: one for each column of zeros and ones.
 
-    All start at zero and use no random numbers, so a fresh model computes the same as without them. In training each
-    block of columns is dropped for whole windows, so that the network also learns to work without a dictionary or
-    patterns: a name may be in no dictionary. The other columns are not scaled up.
+    A unit gets the sum of the vectors of its ones. All start at zero and use no random numbers, so a fresh model
+    computes the same as without them. In training each block of columns is dropped for whole windows, so that the
+    network also learns to work without a dictionary or patterns: a name may be in no dictionary. The other columns are
+    not scaled up.
     """
 
     def __init__(self, blocks: Sequence[int], width: int, *, dropout: float, rate: float = 1.0) -> None:

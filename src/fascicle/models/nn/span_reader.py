@@ -25,9 +25,10 @@ class Tree:
     Attributes:
         sizes: numbers of beginnings of 1, 2, ... items, ``n_1, n_2, ...``; those of one length are a level.
         words: the last item of each beginning, level after level, ``[Σ n_t]``.
-        continued: of each level but the first, places in the level before of beginnings with a continuation, ``[p_t]``.
-        parents: of each level but the first, which of these each beginning continues, ``[n_t]``.
-        node: of each sequence and place the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
+        continued: for each level but the first, places in the level before of beginnings with a continuation,
+            ``[p_t]``.
+        parents: for each level but the first, which of these each beginning continues, ``[n_t]``.
+        node: for each sequence and place, the beginning that ends there, counted over all levels, ``[S, T]``; 0 behind
             the end of a sequence.
     """
 
@@ -68,7 +69,7 @@ def span_batch(words: Ints, lengths: Ints) -> SpanBatch:
     """Builds the trees of spans.
 
     Args:
-        words: of each span its words, as places in a table, ``[S, T]``; places after the end are ignored.
+        words: words of each span, as places in a table, ``[S, T]``; places after the end are ignored.
         lengths: words of each span, from 1 to T, ``[S]``.
     """
     place = np.arange(words.shape[1])

@@ -185,7 +185,7 @@ def span_loss(tables: Mapping[str, Tensor], targets: Tensor, *, ignored: int = -
 
     Args:
         tables: Of a scorer. Units beyond those of the targets are left out.
-        targets: Classes or sets of them (`nn.partial`), int64 `[B, U, L]`; `ignored` for spans that are not chosen and
+        targets: Classes or sets of them (`nn.losses`), int64 `[B, U, L]`; `ignored` for spans that are not chosen and
             cells that are no spans.
         ignored: The target of cells that do not count.
 

@@ -24,7 +24,7 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
         types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
         threshold: least score of a mention.
         flat: whether no mention overlaps another.
-        characters: that the model reads together, at most; longer texts are cut between sentences.
+        characters: greatest number of characters that the model reads together; longer texts are cut between sentences.
         offline: whether the hub is not asked.
     """
 
@@ -48,7 +48,7 @@ class GlinerStep(Adapter):
         Args:
             settings: see there.
             name: of the step, and the source of its mentions.
-            folder: that a relative path begins at.
+            folder: the folder that a relative path begins at.
 
         Raises:
             MissingExtraError: GLiNER is not installed.

@@ -49,7 +49,7 @@ class LlmSettings(Settings, frozen=True, kw_only=True):
         tokens: most tokens of a worker, as the service counts them.
         cache: folder of answers, from that of the pipeline; empty for none. What is there costs no call.
         retries: further tries after an error, a stall, or an answer of another form.
-        seconds: that a request may take.
+        seconds: the seconds that a request may take.
         characters: of text in a request, at most; longer texts are cut between sentences.
         schema: whether the schema of the answer is sent; some services do not take it.
     """
@@ -96,7 +96,7 @@ class LlmStep(Adapter):
         Args:
             settings: see there.
             name: of the step, and the source of its mentions.
-            folder: that the cache begins at.
+            folder: the folder that the cache begins at.
 
         Raises:
             RecipeError: the cache is no folder.

@@ -70,7 +70,7 @@ class SpacyStep(Adapter):
         Args:
             settings: see there.
             name: of the step, and the source of its mentions.
-            folder: that a relative path begins at.
+            folder: the folder that a relative path begins at.
 
         Raises:
             MissingExtraError: spaCy is not installed.

@@ -267,7 +267,7 @@ class SavedResults:
 
         Args:
             folder: of the run.
-            shard: that is done.
+            shard: the shard that is done.
             manifest: of the run; what a shard of the same name has by another pipeline does not count.
         """
         made_by = msgspec.json.encode([shard.sha256, shard.left_out, manifest.made_by], order="deterministic")

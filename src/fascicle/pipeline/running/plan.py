@@ -82,7 +82,7 @@ class Unread(NamedTuple):
     """Document or input that could not be read.
 
     Attributes:
-        error: that was raised.
+        error: the error that was raised.
         raw: the line that it names, if it is one of a file of lines.
     """
 
@@ -126,7 +126,7 @@ def plan(
         shards: how much is in a shard.
         begun: how many inputs and shards the run has already.
         are_unique: whether ids are made unique, by other ids for documents whose id was there before.
-        note: is called with the documents that have been planned.
+        note: function that is called with the documents that have been planned.
 
     Returns:
         The shards, and what could not be read.

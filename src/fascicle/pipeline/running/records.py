@@ -167,8 +167,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         shard: its name.
-        documents: that it has.
-        done: that are in its part.
+        documents: number of documents.
+        done: number of documents in its part.
         quarantined: the others.
         characters: of text of those that are done.
         part: the file with them.
@@ -183,7 +183,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
         slowest: ids of documents, with the seconds of each.
         seconds: of the work.
         steps: of the seconds, those of each step, for the documents that are done.
-        attempt: which one succeeded, from 1.
+        attempt: number of the successful attempt, from 1.
         left_out: as of the shard when it was done.
         made_by: as of the manifest; of a retry that of its own pipeline.
     """
@@ -224,7 +224,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
         message: of the error.
         versions: of Fascicle and Python.
         attempt: how often it was tried.
-        seconds: that the step took for it.
+        seconds: the seconds that the step took for it.
         memory: MiB that the worker held at most, at that time.
         document: as it came, as `fascicle.core.codec` writes it; ``null`` of what could not be read.
         raw: of what could not be read: its line, where there is one.
@@ -272,7 +272,7 @@ def hash_concepts(identifiers: Iterable[str]) -> bytes:
     """Returns a set of concepts as hashes of 8 bytes each, concatenated in order.
 
     Args:
-        identifiers: of concepts; one that is there twice counts once.
+        identifiers: of concepts; one that occurs twice counts once.
     """
     hashes = {hashlib.blake2b(one.encode(), digest_size=HASH_BYTES).digest() for one in identifiers}
     return b"".join(sorted(hashes))

@@ -195,7 +195,7 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
         shard: name of the first of them.
         last: of the last.
         type: ``source/type``.
-        mentions: that were found.
+        mentions: number of mentions that were found.
         expected: by the usual rate of the run.
     """
 
@@ -210,8 +210,8 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     """Totals of a run.
 
     Attributes:
-        documents: that came in, with those that cannot be read.
-        done: that are in the parts.
+        documents: number of documents that came in, with those that cannot be read.
+        done: number of documents in the parts.
         quarantined: the others.
         characters: of text of those that are done.
         seconds: of work, summed over the workers.

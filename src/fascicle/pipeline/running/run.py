@@ -177,8 +177,8 @@ class Run:
             update: the inputs follow each other in time, and each document counts in its latest state. A run that has
                 the first of these inputs is continued; only shards of which documents were replaced or withdrawn
                 are done again.
-            progress: is called with the progress of the run.
-            started: is called with the pool.
+            progress: function that is called with the progress of the run.
+            started: function that is called with the pool.
 
         Returns:
             The account.

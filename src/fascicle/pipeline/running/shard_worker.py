@@ -129,10 +129,10 @@ class ShardWorker:
 
         Args:
             shard: of the manifest.
-            attempt: which one this is, from 1.
+            attempt: number of this attempt, from 1.
             alone: places of documents that are suspect, and share a batch with none.
             killed: places of documents that are not to be tried again, and why.
-            watch: is called with what is about to be done.
+            watch: function that is called with the next action.
 
         Raises:
             InputError: the documents have changed.

@@ -31,7 +31,7 @@ class _Task:
     """Shard in progress.
 
     Attributes:
-        shard: that is to be done.
+        shard: the shard that is to be done.
         attempt: how often it was begun.
         alone: places of suspect documents.
         deaths: place of a document -> workers that died when it was alone.
@@ -92,8 +92,8 @@ class Supervisor:
         """Starts nothing yet.
 
         Args:
-            open_worker: is called in each worker, which it must reach by pickling: a function of a module, or a partial
-                of one.
+            open_worker: function that is called in each worker, which it must reach by pickling: a function of a
+                module, or a partial of one.
             limits: of time, memory and work.
             workers: how many there are at a time.
 
@@ -137,7 +137,7 @@ class Supervisor:
         Args:
             shards: to be done.
             begun: how often each was begun before.
-            tick: is called about ten times a second, with the finished documents and characters of the
+            tick: function that is called about ten times a second, with the finished documents and characters of the
                 shards in progress.
 
         Yields:

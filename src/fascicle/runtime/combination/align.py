@@ -70,7 +70,7 @@ class Votes:
         predicted: which systems predicted it, bool ``[M, S]``.
         voters: which systems have a vote in a document, bool ``[D, S]``.
         entries: what the systems have, those of one mention together, in the order of the systems.
-        bounds: of each mention, where its entries begin, int64 ``[M + 1]``.
+        bounds: first entry of each mention, int64 ``[M + 1]``.
         unread: system -> documents in which it has no vote.
         assumed: system -> documents that it does not list and that count as read without a find.
         hashes: document id -> SHA-256 of its text, where any system knows it.

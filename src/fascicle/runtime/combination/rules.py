@@ -313,5 +313,5 @@ def _exact(value: float | str, *, what: str) -> Fraction:
     """Returns the decimal number as it is written, not as binary floating point has it."""
     text = str(value)
     if not _DECIMAL.fullmatch(text):
-        raise UsageError(f"{what} {text!r} is not allowed; give a decimal number from 0, such as 0.85")
+        raise UsageError(f"{what} {text!r} is not allowed; give a decimal number of at least 0, such as 0.85")
     return Fraction(text)

@@ -160,7 +160,7 @@ def decide_mentions(
     Discontinuous mentions keep their edges and are not marked. Mentions without a score are kept.
 
     Args:
-        document: that was read.
+        document: the document that was read.
         patch: the answer for this document.
         rules: of the model.
         sentences: cuts a text into sentences, where the document has none.

@@ -74,7 +74,7 @@ class PlacedMentions(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         spans: first unit and one past the last of each mention that has a number, ``[g, 2]``.
-        reasons: of each mention, why it has none; empty if it has.
+        reasons: for each mention, why it has none; empty if it has one.
     """
 
     spans: Ints

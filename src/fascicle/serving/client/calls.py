@@ -222,7 +222,7 @@ def retry_pause(attempt: int, retry_after: str, *, draw: Callable[[], float] = r
     """Returns the pause in seconds before a request is sent again.
 
     Args:
-        attempt: that failed, from 1.
+        attempt: the attempt that failed, from 1.
         retry_after: value of the header ``Retry-After``, or empty.
         draw: returns a random number from 0 to 1, so that clients refused together do not return together.
     """

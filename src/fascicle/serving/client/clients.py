@@ -98,8 +98,8 @@ class Client:
 
         Args:
             documents: texts, pairs ``(id, text)``, or documents; several portions are sent in parallel.
-            aside: is called with an error for each document that is not done, and the others go on; by default the
-                error is raised.
+            aside: function that is called with an error for each document that is not done, and the others go on; by
+                default the error is raised.
             choice: fields of `fascicle.serving.client.calls.AnnotateOptions`: ``pipeline``, ``min_score``, ``types``,
                 ``link``.
 

@@ -29,7 +29,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         undecided: how many of them nothing was decided about.
         finished: whether a curator says so.
         uncertainty: of what is not decided, in bits for 1,000 characters.
-        steps: that count.
+        steps: number of steps that count.
         flagged: whether the document or a mention is.
         skipped: whether the curator leaves it out.
         notes: about the document and its mentions.
@@ -78,7 +78,7 @@ class Asked(NamedTuple):
         order: as they were added, or the least sure first.
         show: which of them.
         mine: whose documents are asked for with ``show="mine"``.
-        words: that their id or text has.
+        words: words in their id or text.
         begin: how many are left out at the beginning.
         most: on a page.
     """
@@ -125,7 +125,7 @@ def list_page(store: Store, made: Made, asked: Asked, who: NamedToken, project: 
         made: what is known of them already, see `Store.each`.
         asked: which documents.
         who: asks.
-        project: that is curated.
+        project: the project that is curated.
     """
     each = store.each(lambda kept: _facts_of(kept, project), made)
     seen = (one for facts in each if (one := _seen_by(who, facts, project)) is not None)

@@ -25,7 +25,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """What is in a file of decisions.
 
     Attributes:
-        documents: that are intact, with all steps about them.
+        documents: number of documents that are intact, with all steps about them.
         steps: about them.
         damages: what is not as it was written, one sentence each.
     """
@@ -114,7 +114,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """What was exported of a file of decisions.
 
     Attributes:
-        documents: that were written.
+        documents: number of documents that were written.
         mentions: of them, all gold.
         left: documents that nobody has finished, or on which curators do not agree; they were left out.
         undecided: mentions of those that were written without a decision, which are not gold.

@@ -33,7 +33,7 @@ def sees_others(who: NamedToken, project: Project, curators: Container[str], don
 
     Args:
         who: by their token.
-        project: that is curated.
+        project: the project that is curated.
         curators: who have the document.
         done: those of them who have finished it.
     """
@@ -149,7 +149,7 @@ class Versions:
         """Raises an error for a version that somebody may not see, or that nobody has.
 
         Raises:
-            ProblemError: see above.
+            ProblemError: the person may not see the version, or nobody has it.
         """
         is_own = name == who.name and name in self.curators
         if not is_own and not sees_others(who, self.project, self.curators, self.done):

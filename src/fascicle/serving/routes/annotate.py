@@ -13,7 +13,7 @@ from starlette.responses import Response
 from fascicle.core.document import Document
 from fascicle.core.wording import plural, typo_hint
 from fascicle.formats.catalogue import format_named
-from fascicle.serving.asked import (
+from fascicle.serving.content import (
     MEDIA_TYPES,
     Candidates,
     Score,

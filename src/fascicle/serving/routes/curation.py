@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord, GivenDocument
-from fascicle.serving.asked import (
+from fascicle.serving.content import (
     check_names,
     find_writable,
     format_suffix,
@@ -58,7 +58,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         open: whether they are.
-        documents: that are curated.
+        documents: number of documents that are curated.
         who: name of the token, under which decisions are saved; empty if the curator gives a name.
         role: of the token.
         project: of several curators; ``None`` where all share their decisions.

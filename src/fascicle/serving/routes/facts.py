@@ -12,7 +12,7 @@ from starlette.responses import Response
 from fascicle.core import codec
 from fascicle.core.document import Document
 from fascicle.core.mention import is_curie
-from fascicle.serving.asked import Candidates, check_names, query_value, read_content
+from fascicle.serving.content import Candidates, check_names, query_value, read_content
 from fascicle.serving.endpoint import JSON, Endpoint, Query
 from fascicle.serving.messages import Answer, Explain, Look, Looked, Search, Searched
 from fascicle.serving.pool import Pool, Task, WorkerAnswer

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 
 from fascicle.core import codec
 from fascicle.formats.catalogue import FORMATS
-from fascicle.serving.asked import (
+from fascicle.serving.content import (
     check_names,
     check_readable,
     find_writable,

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from fascicle.core.document import Document, Mention, Section
 from fascicle.formats.catalogue import format_named
 from fascicle.formats.label_studio import PARTS
-from fascicle.serving.asked import check_names, query_value, read_json
+from fascicle.serving.content import check_names, query_value, read_json
 from fascicle.serving.endpoint import JSON, Endpoint, Query, write_file
 from fascicle.serving.messages import Options
 from fascicle.serving.problems import ProblemError
@@ -106,7 +106,7 @@ async def _done(
 
     Args:
         request: with a content of the class ``kind``.
-        service: that annotates.
+        service: the service that annotates.
         options: of the annotation.
         kind: `KazuText`, or a list of it, or either.
         entity_class: type of the mentions that all sections are, if they are.

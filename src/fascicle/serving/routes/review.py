@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from fascicle.core import codec
 from fascicle.core.codec import DocumentRecord
-from fascicle.serving.asked import check_names
+from fascicle.serving.content import check_names
 from fascicle.serving.curation.decisions import After, Item, Remark, Step
 from fascicle.serving.curation.store import Store
 from fascicle.serving.curation.versions import REVIEWED, Versions, sees_others
@@ -29,7 +29,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
         who: the curator.
         finished: whether they say so.
         skipped: whether they leave the document out.
-        mentions: that they confirmed.
+        mentions: the mentions that they confirmed.
         notes: what they say of the document and its mentions.
     """
 

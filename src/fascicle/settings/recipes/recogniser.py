@@ -1,6 +1,6 @@
 """Settings of a recogniser recipe and of a model, as frozen keyword-only structures that check themselves.
 
-Names and rules of settings are defined only here; ``reader.py`` turns a TOML file into a ``Recipe``. The
+Names and rules of settings are defined only here; ``any.py`` turns a TOML file into a ``Recipe``. The
 settings page of the documentation is made from these docstrings.
 """
 

@@ -124,7 +124,7 @@ def refuse_unknown(
         place: key of the values in the file; empty for the whole file.
 
     Raises:
-        RecipeError: see above.
+        RecipeError: a key is unknown, or a value does not fit the settings.
     """
     outer = f"{place}." if place else ""
     tables: dict[str, type[Settings]] = {outer: schema}

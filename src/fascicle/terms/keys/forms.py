@@ -242,14 +242,14 @@ class Runs:
 
     Attributes:
         forms: of all parts.
-        first: of each run, its first part.
-        count: of each run, how many parts it has.
-        start: of each part, its first character in its run.
-        end: of each part, one past its last character.
-        form: of each part, its form.
-        symbol: of each part, its form before a number.
-        group: of each part, whether it is a word, a number or a sign.
-        hisses: of each part, whether it ends with an ``s``, as it is written or in its form.
+        first: first part of each run.
+        count: number of parts of each run.
+        start: first character of each part in its run.
+        end: one past the last character of each part.
+        form: form of each part.
+        symbol: form of each part before a number.
+        group: whether each part is a word, a number or a sign.
+        hisses: whether each part ends with an ``s``, as it is written or in its form.
     """
 
     def __init__(self) -> None:

@@ -120,7 +120,8 @@ def build(
         parts: keys, table and curation.
         told: progress callback, called with a label and a count, now and then.
         overwrite: replace a pack that is there and was not changed.
-        finish: is called with the folder of the pack before it has its name; it may write other files beside its own.
+        finish: function that is called with the folder of the pack before it has its name; it may write other files
+            beside its own.
 
     Returns:
         The manifest.

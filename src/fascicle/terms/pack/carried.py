@@ -43,7 +43,7 @@ def carried_files(pack: Pack, file: str) -> dict[str, bytes]:
     """Returns the files that are stored in a model, by their names in its folder.
 
     Args:
-        pack: that is open.
+        pack: the pack that is open.
         file: name of the manifest there; the others begin with it.
     """
     parts = {f"{file}.{name}": (pack.folder / name).read_bytes() for name in PARTS}

@@ -248,7 +248,7 @@ def term_rows(pack: Pack, *, silent: bool = False) -> Iterator[tuple[str, ...]]:
     ones are excluded.
 
     Args:
-        pack: that is open.
+        pack: the pack that is open.
         silent: give the terms that are kept out in place of those that are found.
     """
     names = pack.silent if silent else pack.active

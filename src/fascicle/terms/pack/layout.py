@@ -106,7 +106,7 @@ class Names:
         table: `layout.ACTIVE` or `layout.SILENT`.
         keys: rows of keys.
         surfaces: names as the sources write them.
-        starts: of each key its first term, and the number of terms at the end.
+        starts: first term of each key; the last value is the number of terms.
         concept: row of the concept.
         surface: row of the surface.
         kind: number in `NAME_KINDS`.
@@ -203,7 +203,7 @@ class SourceFacts(Settings, frozen=True, kw_only=True):
         type: of its concepts that have no other.
         sha256: of its files.
         date: of the data.
-        reader: that read it.
+        reader: the reader that read it.
         url: where it is from.
         licence: of the data.
         attribution: text that the licence requires.
@@ -244,7 +244,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
 
     Attributes:
         format: version of the files.
-        name: that its builder gave it.
+        name: the name that its builder gave it.
         hash: of everything that the pack holds: of this manifest with an empty hash, which has the hashes of all files.
         normaliser: version of the keys.
         sources: in the order of their rank.

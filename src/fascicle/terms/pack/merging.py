@@ -1,4 +1,4 @@
-"""Writer of the concepts of a pack, in the order of their CURIEs, and of their hierarchy."""
+"""Merging of the concepts of all sources of a pack, and the writer of the concepts and of their hierarchy."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def gather(
         sources: name, type of concepts without one, and records of each; no type for one that only adds names.
         folder: for what does not fit into memory.
         memory: bytes, about.
-        watch: is called with the name of a source and the number of records read of it, now and then.
+        watch: function that is called with the name of a source and the number of records read of it, now and then.
 
     Raises:
         InputError: a concept with names has no type.

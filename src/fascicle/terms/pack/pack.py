@@ -54,7 +54,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
         off: whether it is not looked for in texts.
         silent: whether it is kept out altogether: its concept is obsolete, or a rule dropped it.
         prior: probability that the name means the concept where it occurs in a text.
-        sources: that have it.
+        sources: the sources that have it.
         rule: of curation that touched it; empty for none.
     """
 
@@ -83,7 +83,7 @@ class Concept(msgspec.Struct, frozen=True, kw_only=True):
         replaced_by: CURIEs.
         definition: or empty.
         references: to other vocabularies, grouped by predicate.
-        sources: that name it.
+        sources: the sources that name it.
     """
 
     curie: str
@@ -134,7 +134,7 @@ class Pack:
         """Opens a pack, and checks its files; `verifying.verify` checks their content.
 
         Args:
-            folder: that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
+            folder: the folder that the builder wrote, or the name of a shipped pack, such as ``"basic"``.
             normaliser: version of the keys that the pack must have; that of this release by default.
 
         Raises:
@@ -221,7 +221,7 @@ class Pack:
 
         Args:
             documents: the links of each, which are of this pack.
-            step: that gave the links.
+            step: the step that gave the links.
         """
         curies = [{link.curie for link in links if link.curie} for links in documents]
         distinct = sorted(set().union(*curies))

@@ -87,7 +87,7 @@ class NameJudgement(NamedTuple):
     Attributes:
         case: its case policy.
         symbol: its case policy if it is of a type with symbols; `CasePolicy.symbol` in place of ``exact``.
-        probabilities: that it means any of its concepts where it occurs in a text, by `Style`.
+        probabilities: the probabilities that it means any of its concepts where it occurs in a text, by `Style`.
     """
 
     case: CasePolicy

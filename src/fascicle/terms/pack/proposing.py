@@ -252,7 +252,7 @@ def proposals(
     """Returns at most one proposal for each name and type, the most harmful first.
 
     Args:
-        pack: that the evidence is of.
+        pack: the pack that the evidence is of.
         counts: of `Evidence`.
         settings: when there is enough evidence.
     """

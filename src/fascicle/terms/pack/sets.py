@@ -160,7 +160,7 @@ def _matches(references: References) -> Iterator[tuple[str, int]]:
 
 
 def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
-    """Returns possible edges, each pair once by its best evidence, in the order in which they are taken."""
+    """Returns possible edges, each pair once with its best evidence, in the order in which they are taken."""
     one, two = table[:, 0], table[:, 1]
     table = np.stack([np.minimum(one, two), np.maximum(one, two), table[:, 2], table[:, 3]], axis=1)
     table = table[_may_be(pack, table[:, 0], table[:, 1])]
@@ -185,7 +185,7 @@ def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]
     """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
 
     Args:
-        pack: that is open.
+        pack: the pack that is open.
         told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
     """
     decoder = msgspec.msgpack.Decoder(layout.Facts)

@@ -132,7 +132,7 @@ def verify(pack: Pack, *, told: _Told = lambda step, count: None) -> int:
     """Reads all files of a pack.
 
     Args:
-        pack: that is open.
+        pack: the pack that is open.
         told: progress callback, called with the number of finished files or parts of the content.
 
     Returns:

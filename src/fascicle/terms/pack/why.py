@@ -59,7 +59,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
         pack: full name of the pack.
         normaliser: version of the keys.
         keys: of the four levels.
-        terms: that the surface finds: those of the best tier first, and then the most probable.
+        terms: the terms that the surface finds: those of the best tier first, and then the most probable.
         silent: terms that are kept out.
     """
 
@@ -75,7 +75,7 @@ def explain_name(pack: Pack, surface: str) -> Explanation:
     """Explains a surface.
 
     Args:
-        pack: that is open.
+        pack: the pack that is open.
         surface: any name.
     """
     keys = tuple(key(surface, level) for level in _LEVELS)
@@ -197,7 +197,7 @@ def unsearched_labels(
     """Yields the labels that are not searched: those that the build left out, and those of the pack.
 
     Args:
-        pack: that was built.
+        pack: the pack that was built.
         lost: labels that its sources have and the build left out; one that another source brought in is not lost.
         settings: how names are looked for.
     """

@@ -85,7 +85,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
     Memory does not grow with the number of keys, but for the index and the filter, some 6 bytes a key.
 
     Args:
-        keys: of level 2, sorted by code points, none twice; key ``i`` gets row ``i``. Read once.
+        keys: keys of level 2, sorted by code points, without duplicates; key ``i`` gets row ``i``. Read once.
         path: of the new file; it must not exist.
         bits: of a hash that are kept; fewer only to test that collisions are handled.
 
@@ -93,7 +93,7 @@ def build_table(keys: Iterable[str], path: str | os.PathLike[str], *, bits: int 
         The number of keys.
 
     Raises:
-        InputError: the keys are not sorted, one is twice, or empty.
+        InputError: the keys are not sorted, one occurs twice, or one is empty.
         OutputError: the file cannot be written.
     """
     with atomic_writer(path) as stream:
@@ -109,14 +109,14 @@ def write_table(
     folder: str | None = None,
     bits: int = KEPT,
 ) -> int:
-    """Writes a table to an open file, as `build_table`.
+    """Writes a table to an open file, as `build_table` writes it to a path.
 
     Args:
-        keys: the same; nothing checks them.
+        keys: keys as for `build_table`; they are not checked.
         stream: gets the table.
-        hash_of: 64 bits of a token, which may be the negative ones.
+        hash_of: function from a token to its hash of 64 bits, with or without a sign.
         folder: for what does not fit into memory; that of temporary files by default.
-        bits: the same.
+        bits: bits as for `build_table`.
     """
     with ExitStack() as stack:
         spilled = _Spilled(stack, folder, hash_of=hash_of, bits=bits)

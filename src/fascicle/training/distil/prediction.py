@@ -344,7 +344,7 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     if strange:
         raise RecipeError(
             f"train has mentions of the type {strange[0]!r}, which the teacher does not look for; leave them out, or "
-            "give them its name, in [corpus.types]"
+            "map them to a type of the teacher, in [corpus.types]"
         )
     return replace(parts, types=tuple(teacher.types))
 

@@ -208,7 +208,7 @@ class LayerLosses(nn.Module):
 
         Args:
             seen: of the student.
-            batch: that it read.
+            batch: the batch that it read.
         """
         given, mask = self._settings, batch["attention_mask"]
         theirs = self._teacher.see(batch)
@@ -231,7 +231,7 @@ class LayerLosses(nn.Module):
 
 
 def _checked_map(settings: LayerSettings, *, teacher: int, student: int) -> tuple[int, ...]:
-    """Returns the layer of the teacher for each layer of the student, see ``nn.distil.layer_map``.
+    """Returns the layer of the teacher for each layer of the student, see ``nn.losses.layer_map``.
 
     Raises:
         RecipeError: there is none.
@@ -357,7 +357,7 @@ class StudentAndTeacher:
         """Builds the losses on layers, if the recipe has any.
 
         Args:
-            texts: that are read; the beginnings of the first ones are compared.
+            texts: the texts that are read; the beginnings of the first ones are compared.
 
         Raises:
             RecipeError: student and teacher do not fit each other.

@@ -43,7 +43,7 @@ class Point:
         step: number of the last step, from 1.
         steps: of the whole run.
         events: of the steps since the moment before.
-        seconds: that they took.
+        seconds: the seconds that they took.
     """
 
     epoch: int

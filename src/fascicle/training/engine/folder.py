@@ -334,7 +334,7 @@ def resume_errors(path: Path) -> Iterator[None]:
     """Converts errors of reading in the block to an error that the run cannot be resumed from this file.
 
     Args:
-        path: that is read in the block.
+        path: the path that is read in the block.
 
     Raises:
         OutputError: it is missing, is damaged, or lacks entries of this version.

@@ -115,7 +115,7 @@ class Loop(ABC):
     Attributes:
         model: to train.
         optimizer: of its parameters.
-        device: that both are on.
+        device: the device that both are on.
         epochs: of the whole run.
         steps: of the whole run.
         steps_per_epoch: in an epoch.

@@ -45,7 +45,7 @@ def examples(
 
     Args:
         gold: document id -> its gold mentions.
-        predicted: of each system and epoch, document id -> mentions; documents without gold entry play no part.
+        predicted: for each system and epoch, document id -> mentions; documents without gold entry play no part.
     """
     correct = {identifier: {_bare(mention) for mention in mentions} for identifier, mentions in gold.items()}
     proposed: dict[str, set[Mention]] = {identifier: set() for identifier in correct}

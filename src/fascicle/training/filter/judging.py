@@ -77,7 +77,7 @@ class FilterFinished(Ended):
     """Event: the end of the run of a filter.
 
     Attributes:
-        epoch: that was chosen.
+        epoch: the epoch that was chosen.
         held_out: decisions of its model on the held-out examples.
         threshold: chosen for it.
         scores: on the documents that the threshold was chosen on, by name: each member, ``"union"``, ``"half"`` (kept

@@ -40,7 +40,7 @@ class Member:
 
     Attributes:
         name: of its folder or file, with a number if several have the same name.
-        files: that were read, those of epochs first.
+        files: the files that were read, those of epochs first.
         wrong: predictions that negatives are taken from, one mapping for each file.
         chosen: predictions of its chosen model; ``None`` for cross-fitted predictions.
     """
@@ -79,7 +79,7 @@ def read_members(
     """Reads the members of a recipe: those on dev, and the cross-fitted ones on train.
 
     Args:
-        recipe: that names the members.
+        recipe: the recipe that names the members.
         dev: development documents.
         train: training documents.
 

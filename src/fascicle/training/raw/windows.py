@@ -138,7 +138,7 @@ class RawText:
         """Yields notes for the user, as sentences.
 
         Args:
-            settings: that it was read with.
+            settings: the settings that it was read with.
         """
         learned, counts = self.learned, self.counts
         size = f"{learned.pieces:,} pieces in {plural(len(learned), 'window')}"

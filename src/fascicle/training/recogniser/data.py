@@ -130,11 +130,11 @@ class TrainingSet:
 
     Attributes:
         views: the documents in the units of the heads, by level; the first one determines the windows.
-        heads: that are trained, by name.
+        heads: the heads that are trained, by name.
         gold: of each head and document, in the form of the head.
         tokenizer: of the encoder.
         mentions: gold mentions.
-        lost: of each head, gold mentions that it cannot represent, by reason.
+        lost: for each head, the gold mentions that it cannot represent, by reason.
         mixture: determines the windows of an epoch; by default each once.
     """
 
@@ -226,7 +226,7 @@ def training_set(
         tokenizer: of the encoder.
         types: entity types.
         reading: settings of the windows.
-        heads: that are trained, by name.
+        heads: the heads that are trained, by name.
         read: cuts the documents.
     """
     views = _read_for_heads(documents, tokenizer, reading=reading, heads=heads, read=read)

@@ -37,7 +37,7 @@ class DrawSettings:
     """Settings of the random draw of instances.
 
     Attributes:
-        number: of each type, as far as there are so many.
+        number: greatest number for each type.
         seed: of the run.
         segmenter: of sentences, for documents that have none.
     """
@@ -57,7 +57,7 @@ def draw_types(
 
     Args:
         documents: with gold.
-        types: that are to be described.
+        types: the types that are to be described.
         pretrained: encoder that reads the sentences.
         draw: settings of the draw.
 

@@ -114,7 +114,7 @@ def write_left_out(
 
     Args:
         table: the file.
-        pack: that was built.
+        pack: the pack that was built.
         reports: of its sources; those that were created with a list of ``labels`` name the labels left out.
         overwrite: replace an existing file.
 

@@ -80,7 +80,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: of it.
-        url: that it came from.
+        url: the address from which it was fetched.
         size: in bytes.
         sha256: of it.
         state: what the publisher calls this version: its entity tag, or its time.
@@ -366,7 +366,7 @@ def _check(url: str, *, begun: str) -> None:
         begun: the one that led there.
 
     Raises:
-        UsageError: see above.
+        UsageError: the address is not fetched.
     """
     try:
         parts = urlsplit(url)

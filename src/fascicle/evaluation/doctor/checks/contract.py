@@ -100,7 +100,7 @@ class Corpus:
 
     Attributes:
         items: documents of all parts that are checked.
-        places: that were read for them.
+        places: the places that were read for them.
         against: other corpora.
         unread: places that were not read to their end.
         copies: of texts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fascicle.serving.asked import plain_name
+from fascicle.serving.content import plain_name
 
 NAME_MAX = 255  # bytes, of the usual file systems
 LETTERS = st.characters(exclude_categories=["Cs"])
