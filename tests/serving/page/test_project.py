@@ -120,6 +120,23 @@ def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_versi
     assert project.ask("Rea", "GET", "/v1/curation/document?id=first&version=").json["steps"] == []
 
 
+def test_a_finished_version_is_private_and_nothing_about_it_waits_to_be_refused(
+    browser: Browser, project: Team
+) -> None:
+    with project.page(browser, "Ada") as page:
+        show(page, "first")
+        for key in ("x", "g", "z"):
+            press(page, "n", key)
+            until(page, "document.querySelector('#status').textContent.includes('A reviewer can open it again')")
+            page.evaluate("document.querySelector('#status').textContent = ''")
+        assert page.locator("#waiting").count() == 0
+        press(page, "f")  # remarks are allowed
+        page.wait_for_selector("#panel .flagged")
+        saved(page)
+    steps = project.ask("Ada", "GET", "/v1/curation/document?id=first").json["steps"]
+    assert ["edits" in one or "finished" in one for one in steps] == [True, True, False]
+
+
 def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> None:
     with project.page(browser, "Rea") as page:
         show(page, "second")
