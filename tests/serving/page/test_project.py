@@ -87,8 +87,11 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
         tally(page, "5 of 5")
         press(page, "z")
         tally(page, "4 of 5")
+        row = page.locator(".doc", has_text="first").locator("span:last-child")
+        assert row.text_content() == "1 ≠ 1 open"
         page.get_by_role("button", name="Take what Ben says of BRCA1").click()
         tally(page, "5 of 5")
+        assert row.text_content() == "✓ finished", "as the service has it"
         page.check("text=Also what all agree on")
         assert page.locator("table.versions tbody tr").count() == 4
     steps = project.ask("Rea", "GET", "/v1/curation/document?id=first&version=").json["steps"]

@@ -96,7 +96,7 @@ const row = (entry, current, click) =>
 function told(entry) {
   if (entry.status !== "done") return entry.status.replace("_", " ");
   const marks = [entry.flagged && "⚑", entry.disputed > 0 && `${entry.disputed} ≠`, entry.pending?.length > 0 && "…"].filter(Boolean);
-  const state = entry.finished
+  const state = entry.finished || entry.settled
     ? "✓ finished"
     : entry.skipped
       ? "skipped"

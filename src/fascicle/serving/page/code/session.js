@@ -217,7 +217,7 @@ export class Session {
     const after = this.store.documents[this.store.current];
     const next = () => {
       const { documents } = this.store;
-      return documents.findIndex((one, at) => at > documents.indexOf(after) && one.status === "done" && !one.finished && !one.skipped);
+      return documents.findIndex((one, at) => at > documents.indexOf(after) && one.status === "done" && !one.finished && !one.settled && !one.skipped);
     };
     while (next() < 0 && (await this.more()));
     if (next() >= 0 && this.store.documents[this.store.current] === after) this.turn(next());
