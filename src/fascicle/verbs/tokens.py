@@ -40,7 +40,7 @@ class Add(Withdraw):
 
 
 class Ls:
-    """List the owners of tokens, with name, role and date.
+    """List the tokens: whose they are, their roles, and when they were made.
 
     In Python: ``fascicle.serving.tokens.read_tokens("tokens.json")``
 
