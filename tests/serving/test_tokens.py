@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fascicle.cli import main
 from fascicle.errors import InputError, OutputError, UsageError
 from fascicle.serving import tokens
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
@@ -23,6 +24,16 @@ def test_a_token_is_shown_once_and_kept_as_its_hash(tmp_path: Path) -> None:
     assert {one.name: one.hash for one in read_tokens(place)} == {name: hash_token(one) for name, one in made.items()}
     assert len(set(made.values())) == 2
     assert all(len(one) == 64 for one in made.values())
+
+
+def test_a_service_for_curators_says_what_lets_browsers_open_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_token(tmp_path / "tokens.json", "Ada")
+    given = ["serve", "--curation", str(tmp_path / "decisions.sqlite"), "--tokens", str(tmp_path / "tokens.json")]
+    for more in ([], ["--open-page"], ["--no-page"]):
+        assert main([*given, *more]) == 2  # there is nothing to serve
+        assert ("add --open-page" in capsys.readouterr().err) == (not more)
 
 
 def test_a_change_beside_another_is_refused_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,9 +187,11 @@ def run(args: Options) -> int:
     )
     if args.demo:
         say(
-            "note: the demo finds the names of the shipped pack beside those of the model, and links all; fascicle "
-            "annotate uses the model alone unless told otherwise, so that it finds less"
+            "note: the demo also finds the names of the shipped pack; fascicle annotate uses only the model by "
+            "default, and finds fewer"
         )
+    if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file)):
+        say("note: browsers send no token for the files of the page, so they cannot open it; add --open-page")
     with explain_missing_extra("serve"):
         call(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
     return 0

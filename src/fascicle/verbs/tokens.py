@@ -40,7 +40,7 @@ class Add(Withdraw):
 
 
 class Ls:
-    """List the owners of tokens, with name, role and date.
+    """List the tokens: whose they are, their roles, and when they were made.
 
     In Python: ``fascicle.serving.tokens.read_tokens("tokens.json")``
 
@@ -54,7 +54,7 @@ class Ls:
 def _run_add(args: Add) -> int:
     """Prints a new token; returns the exit code."""
     sys.stdout.write(call(add_token, args) + "\n")
-    say(f"this token is shown once; {args.path} has its hash alone")
+    say(f"this token is shown only now; {args.path} has only its hash")
     return 0
 
 

@@ -79,6 +79,18 @@ def test_layers_that_agree_give_one_gold_mention() -> None:
     assert len(apply_steps(DOCUMENT, [step]).gold) == 1
 
 
+def test_of_layers_that_agree_the_last_decision_counts_and_concepts_stay() -> None:
+    one, other = MENTIONS[0], MENTIONS[1]
+    both = edit(1, Edit(item=item(one), after=after(one)), Edit(item=item(other), after=after(one)))
+    link = Link(id="D2", curie="MESH:D2")
+    for changed in (one, other):
+        again = edit(2, Edit(item=item(changed), after=after(one, links=(link,))))
+        assert [found.links for found in apply_steps(DOCUMENT, [both, again]).gold] == [(link,)]
+    for linked, bare in ((one, other), (other, one)):  # accepted at once, each as it is
+        step = edit(1, Edit(item=item(linked), after=after(one)), Edit(item=item(bare), after=after(one, links=())))
+        assert [found.links for found in apply_steps(DOCUMENT, [step]).gold] == [(LINK,)]
+
+
 def test_another_concept_or_none_is_a_change() -> None:
     other = Edit(item=item(MENTIONS[0]), after=after(MENTIONS[0], links=(Link(id="", nil=True),)))
     assert verdicts(edit(1, other))[0] == "changed"

@@ -120,6 +120,33 @@ def test_curation_begins_at_the_first_open_mention(opened: Opened, shown: Standi
     assert [len(step["edits"]) for step in steps(shown, "first")] == [2, 1]
 
 
+def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(opened: Opened, shown: Standing) -> None:
+    page = opened(document("again"), curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 5")
+    press(page, "a", "p", "t")  # back to Aspirin, which both layers have
+    page.locator("dialog .choice", has_text="Disease").press("Enter")
+    tally(page, "2 of 5")
+    until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
+    press(page, "x")
+    tally(page, "2 of 5")
+    assert [len(step["edits"]) for step in steps(shown, "again")] == [2, 2, 2]
+
+
+def test_a_gap_stays_until_an_end_moves(opened: Opened, shown: Standing) -> None:
+    gap = {"spans": [[0, 4], [14, 20]], "type": "Disease", "score": 0.5, "source": "m"}
+    page = opened({"id": "gap", "text": "Head and neck cancer, or none.", "mentions": [gap]}, curator="Ada")
+    press(page, "k")
+    tally(page, "0 of 1")
+    press(page, "s", "Enter")
+    tally(page, "1 of 1")
+    press(page, "s", "Shift+ArrowRight", "Enter")
+    saved(page)
+    until(page, "document.querySelector('#panel-head')?.textContent === 'and neck cancer'")
+    made = [step["edits"][0]["after"]["spans"] for step in steps(shown, "gap")]
+    assert made == [[[0, 4], [14, 20]], [[5, 20]]]
+
+
 def test_everything_is_decided_by_keys_and_undone(opened: Opened, shown: Standing) -> None:
     page = opened(document("keys"), curator="Ada")
     press(page, "k")

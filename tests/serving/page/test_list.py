@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.loopback]
 COUNT = 230
+TYPE = """((words) => {
+    const field = document.getElementById('find');
+    field.value = words;
+    field.dispatchEvent(new Event('input'));
+})"""
+CHANGE = """((name) => {
+    const field = document.getElementById('order');
+    field.value = name;
+    field.dispatchEvent(new Event('change'));
+})"""
+OPEN = """((name) => {
+    const found = [...document.querySelectorAll('.doc')].find((one) => one.textContent.startsWith(name));
+    found.focus();
+    found.click();
+})"""
 
 
 def paper(number: int) -> dict[str, Any]:
@@ -199,3 +214,31 @@ def test_a_list_without_documents_keeps_what_was_asked(open_shelf: Opened) -> No
     assert page.input_value("#find") == "trial 1"
     assert sum("1" not in one for one in rows(page)) <= 1  # the open one
     assert "q=trial" in page.url
+
+
+def test_words_are_kept_that_were_not_asked_for_yet(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.focus("#find")
+    page.evaluate(f"{TYPE}('trial 17'); {CHANGE}('added')")  # at once: the pause after the last key is not over
+    until(page, "document.querySelector('.documents summary').textContent === '11 documents'")
+    until(page, "location.hash.includes('q=trial+17') && location.hash.includes('order=added')")
+    assert page.evaluate("document.activeElement.id") == "find", "a filter that changes takes no focus"
+    page.evaluate(f"{TYPE}('trial 171'); {OPEN}('paper 170')")
+    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 170')")
+    until(page, "location.hash.includes('q=trial+171')")
+    assert page.input_value("#find") == "trial 171"
+    assert rows(page) == ["paper 170", "paper 171"], "the open document stays"
+
+
+def test_a_filter_that_could_not_be_asked_for_is_taken_back(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada", fails="Failed to load resource"))
+    page.route("**/v1/curation/documents?*", lambda route: route.abort())
+    page.select_option("#show", "flagged")
+    until(page, "document.querySelector('#status').textContent.includes('does not answer')")
+    assert page.input_value("#show") == "all", "as the list that is shown"
+    page.unroute("**/v1/curation/documents?*")
+    page.locator("#more").evaluate("one => one.click()")
+    until(page, "document.querySelectorAll('.doc').length > 190")
+    page.select_option("#order", "added")
+    until(page, "location.hash.includes('order=added')")
+    assert page.inner_text(".documents summary") == f"{COUNT + 1} documents"

@@ -87,8 +87,11 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
         tally(page, "5 of 5")
         press(page, "z")
         tally(page, "4 of 5")
+        row = page.locator(".doc", has_text="first").locator("span:last-child")
+        assert row.text_content() == "1 ≠ 1 open"
         page.get_by_role("button", name="Take what Ben says of BRCA1").click()
         tally(page, "5 of 5")
+        assert row.text_content() == "✓ finished", "as the service has it"
         page.check("text=Also what all agree on")
         assert page.locator("table.versions tbody tr").count() == 4
     steps = project.ask("Rea", "GET", "/v1/curation/document?id=first&version=").json["steps"]
@@ -118,6 +121,23 @@ def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_versi
         tally(page, "4 of 4")
         assert page.locator("#agreement").count() == 0
     assert project.ask("Rea", "GET", "/v1/curation/document?id=first&version=").json["steps"] == []
+
+
+def test_a_finished_version_is_private_and_nothing_about_it_waits_to_be_refused(
+    browser: Browser, project: Team
+) -> None:
+    with project.page(browser, "Ada") as page:
+        show(page, "first")
+        for key in ("x", "g", "z"):
+            press(page, "n", key)
+            until(page, "document.querySelector('#status').textContent.includes('A reviewer can open it again')")
+            page.evaluate("document.querySelector('#status').textContent = ''")
+        assert page.locator("#waiting").count() == 0
+        press(page, "f")  # remarks are allowed
+        page.wait_for_selector("#panel .flagged")
+        saved(page)
+    steps = project.ask("Ada", "GET", "/v1/curation/document?id=first").json["steps"]
+    assert ["edits" in one or "finished" in one for one in steps] == [True, True, False]
 
 
 def test_a_reviewer_opens_a_version_again(browser: Browser, project: Team) -> None:

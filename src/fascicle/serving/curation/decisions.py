@@ -108,12 +108,14 @@ class Item(NamedTuple):
         now: what it is now, as gold; ``None`` if it was rejected or nothing was decided.
         verdict: what was decided.
         who: who decided last.
+        number: of the step that decided last.
     """
 
     origin: Mention | None
     now: Mention | None = None
     verdict: _Verdict = ""
     who: str = ""
+    number: int = 0
 
 
 class Decided(NamedTuple):
@@ -152,9 +154,13 @@ class Decided(NamedTuple):
 
     @property
     def gold(self) -> tuple[Mention, ...]:
-        """Mentions that curators confirmed, each type and place once; undecided mentions are not included."""
-        found = {item.now.key: item.now for item in self.items if item.now is not None}
-        return tuple(found.values())
+        """Mentions that curators confirmed, each type and place once; undecided mentions are not included.
+
+        Where layers agree, the last decision counts; of those that were made at once, one with a concept.
+        """
+        said = [(item.number, bool(item.now.links), item.now) for item in self.items if item.now is not None]
+        last = {now.key: now for *_, now in sorted(said, key=lambda one: one[:2])}
+        return tuple(last[key] for key in dict.fromkeys(now.key for *_, now in said))
 
     @property
     def uncertainty(self) -> float:
@@ -208,21 +214,21 @@ def apply_steps(document: Document, steps: Sequence[Step]) -> Decided:
     for step in counted:
         finished = finished if step.finished is None else step.finished
         for edit in step.edits:
-            _apply(items, edit, step.who)
+            _apply(items, edit, step)
     return Decided(document, tuple(items.values()), finished, counted)
 
 
-def _apply(items: dict[MentionKey | str, Item], edit: Edit, who: str) -> None:
+def _apply(items: dict[MentionKey | str, Item], edit: Edit, step: Step) -> None:
     key = _key_of(edit.item)
     before = items.get(key, Item(None))
     if edit.after is None:
         if before.origin is None:
             items.pop(key, None)
         else:
-            items[key] = Item(before.origin, None, "rejected", who)
+            items[key] = Item(before.origin, None, "rejected", step.who, step.number)
         return
     now = edit.after.mention
-    items[key] = Item(before.origin, now, find_verdict(before.origin, now), who)
+    items[key] = Item(before.origin, now, find_verdict(before.origin, now), step.who, step.number)
 
 
 def find_verdict(origin: Mention | None, now: Mention) -> _Verdict:

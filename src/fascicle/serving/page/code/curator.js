@@ -48,11 +48,11 @@ export class Curator extends Session {
     return this.save({ edits: this.#edits(shown, { ...rest, ...kept, ...parts }) });
   }
 
-  /** One decision for a mention and for all others of its type at its place that nobody decided about: other layers say the same. @param {Shown} shown @param {any} after */
+  /** One decision for a mention and for all others of its type at its place that nobody rejected: other layers say the same. @param {Shown} shown @param {any} after */
   #edits(shown, after) {
     const place = JSON.stringify([shown.type, shown.mention.spans]);
     const twins = this.store.reading.mentions.filter(
-      (one) => one !== shown && !one.verdict && JSON.stringify([one.type, one.mention.spans]) === place,
+      (one) => one !== shown && one.verdict !== "rejected" && JSON.stringify([one.type, one.mention.spans]) === place,
     );
     return [shown, ...twins].map(({ item }) => ({ item, after }));
   }

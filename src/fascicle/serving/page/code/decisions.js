@@ -85,11 +85,15 @@ export function curated(document, steps, review) {
     ...(now ?? origin),
     source: origin ? sourceOf(origin) : "added",
   }));
+  const undecided = items.filter((one) => !one.verdict && !agreed.has(one.item)).length;
+  const all = review?.versions.every((one) => one.finished || one.skipped) && review.versions.some((one) => one.finished);
   return {
     native: { ...document, mentions },
     beside: items.map(({ item, verdict }) => ({ item, verdict, agreed: !verdict && agreed.has(item), remark: said.get(item) })),
-    undecided: items.filter((one) => !one.verdict && !agreed.has(one.item)).length,
+    undecided,
     finished,
+    settled: Boolean(all && !undecided), // as a reviewed version is finished without a step that says so
+    ...(all ? { disputed: undecided } : {}),
     remark: said.get("") ?? {},
     skipped: !finished && Boolean(said.get("")?.skipped),
     flagged: [...said.values()].some((one) => one.flagged),

@@ -37,7 +37,7 @@ export function documentList(root, store, curator) {
   let waits = 0;
   words.addEventListener("input", () => {
     clearTimeout(waits);
-    if (store.listing) waits = setTimeout(() => curator.find({ q: words.value.trim() }), PAUSE);
+    if (store.listing) waits = setTimeout(ask, PAUSE);
     else draw();
   });
   show.addEventListener("change", () => curator.find({ show: show.value }));
@@ -47,6 +47,11 @@ export function documentList(root, store, curator) {
   });
   store.on(["documents", "current", "curation", "listing"], draw);
 
+  function ask() {
+    waits = 0;
+    if (store.listing) curator.find({ q: words.value.trim() });
+  }
+
   function draw() {
     const { documents, current, listing } = store;
     root.hidden = documents.length < 2 && !listing;
@@ -55,7 +60,7 @@ export function documentList(root, store, curator) {
     if (root.hidden) return;
     if (listing) {
       [show.value, order.value] = [listing.show, listing.order];
-      if (document.activeElement !== words) words.value = listing.q;
+      if (document.activeElement !== words && !waits) words.value = listing.q;
     }
     const wanted = listing ? "" : words.value.trim().toLowerCase();
     const found = documents.map((entry, number) => ({ entry, number })).filter(({ entry }) => titleOf(entry).toLowerCase().includes(wanted));
@@ -91,7 +96,7 @@ const row = (entry, current, click) =>
 function told(entry) {
   if (entry.status !== "done") return entry.status.replace("_", " ");
   const marks = [entry.flagged && "⚑", entry.disputed > 0 && `${entry.disputed} ≠`, entry.pending?.length > 0 && "…"].filter(Boolean);
-  const state = entry.finished
+  const state = entry.finished || entry.settled
     ? "✓ finished"
     : entry.skipped
       ? "skipped"

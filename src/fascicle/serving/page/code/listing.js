@@ -17,17 +17,25 @@ export class Listing {
 
   /** Lists the first documents that meet a filter. @param {{q?: string, show?: string, order?: string}} parts @param {any} [open] a document that is in the list anyway @param {boolean} [stay] without it, only if there is no other */
   async find(parts, open, stay = true) {
-    const { q = "", show = "all", order = "added" } = { ...(this.store.listing && this.asked), ...parts };
-    const asked = { q, show, order };
+    const { listing } = this.store;
+    const asked = whole({ ...(listing && this.asked), ...parts });
     this.asked = asked;
-    const told = await service.curation.list({ ...asked, from: 0, most: PAGE });
-    if (this.asked !== asked) return; // something else was asked meanwhile
+    const told = await service.curation.list({ ...asked, from: 0, most: PAGE }).catch((error) => this.#failed(asked, error));
+    if (this.asked !== asked || (listing && !this.store.listing)) return; // something else was asked or opened meanwhile
     const rows = told.documents.map((summary) => this.entry(summary));
     if (open && !rows.includes(open) && (stay || !rows.length)) rows.unshift(open);
     this.seen = rows.filter(isHere).length;
     const { total, next } = told;
     const current = open && stay ? rows.indexOf(open) : rows.length ? 0 : -1;
     this.store.update({ listing: rows.length ? { ...asked, total, next } : null, documents: rows, current, comparison: null });
+  }
+
+  /** Goes back to what is listed. @param {any} asked @param {Error} error @returns {never} */
+  #failed(asked, error) {
+    const { listing } = this.store;
+    if (this.asked === asked) this.asked = whole(listing ?? {});
+    this.store.update({ listing });
+    throw error;
   }
 
   /** Fetches the next page, if there is one. @returns {Promise<boolean>} whether there are more documents now */
@@ -40,7 +48,7 @@ export class Listing {
     const from = Math.max(0, listing.next - (seen - this.seen)); // what was worked on meanwhile may not meet the filter any more
     try {
       const { documents, total, next } = await service.curation.list({ ...asked, from, most: PAGE });
-      if (this.asked !== asked) return false;
+      if (this.asked !== asked || !this.store.listing) return false;
       this.seen = seen;
       const rows = new Set([...this.store.documents, ...documents.map((summary) => this.entry(summary))]);
       this.store.update({ listing: { ...asked, total, next }, documents: [...rows] });
@@ -59,6 +67,9 @@ export class Listing {
     return Object.assign(entry, { disputed, curators, done }, entry.base ? {} : rest);
   }
 }
+
+/** What is asked for, with what it is by default. @param {{q?: string, show?: string, order?: string}} parts */
+const whole = ({ q = "", show = "all", order = "added" }) => ({ q, show, order });
 
 /** @param {any} entry */
 const isHere = (entry) => Boolean(entry.base);

@@ -101,8 +101,9 @@ function anew() {
 }
 
 async function askToken() {
-  const token = await pick("This service asks for a token", [], { free: "Token", secret: true });
-  if (!token) return;
+  const title = service.hasToken ? "The token is not valid; give another" : "This service asks for a token";
+  const token = await pick(title, [], { free: "Token", secret: true });
+  if (!token) return say("Without a token, the service does not answer. Reload the page to give one.", 0);
   service.useToken(token);
   await begin();
 }
@@ -113,8 +114,8 @@ async function begin() {
     for (const { types = [] } of pipelines) store.colours.learn(types);
     store.update({ pipelines, pipeline: pipelines[0]?.name ?? "" });
   } catch (error) {
-    say(error.message, 0);
     if (error.status === 401) return askToken();
+    say(error.message, 0);
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
   const { who, role, project } = about;

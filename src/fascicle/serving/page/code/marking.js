@@ -128,7 +128,8 @@ export class Marking {
   /** @param {string} [type] */
   async #save(type = "") {
     const { marking, reading } = this.store;
-    const spans = [[reading.offsets.point(this.start), reading.offsets.point(this.end)]];
+    const same = this.start === marking.start && this.end === marking.end; // then gaps stay
+    const spans = same ? marking.mention.spans : [[reading.offsets.point(this.start), reading.offsets.point(this.end)]];
     if (marking !== "new") {
       this.cancel();
       this.curator.change(marking, { spans, ...(type ? { type } : {}) });

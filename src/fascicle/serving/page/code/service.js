@@ -47,6 +47,7 @@ async function once(path, { query = {}, headers = {}, ...request }) {
 
 /** @param {Response} answer */
 async function refused(answer) {
+  if (answer.status === 401) return new Refused(401, "The token is missing or not valid any more. Reload the page to give another.");
   const problem = await answer.json().catch(() => ({}));
   const sentence = problem.detail || problem.title || `The service answered ${answer.status}.`;
   const later = answer.headers.get("Retry-After");
@@ -81,6 +82,10 @@ export const service = {
   /** Keeps a token until the tab is closed. @param {string} token */
   useToken(token) {
     sessionStorage.setItem(TOKEN, token);
+  },
+
+  get hasToken() {
+    return Boolean(sessionStorage.getItem(TOKEN));
   },
 
   /** @returns {Promise<import("./types.js").Pipeline[]>} */

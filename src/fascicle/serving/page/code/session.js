@@ -202,9 +202,12 @@ export class Session {
   /** Saves a step about the document that is shown, if this curator may. @param {any} step @returns {boolean} */
   save(step) {
     const entry = this.store.documents[this.store.current];
+    const { who, role, project } = this.store.curation;
     const here = entry.base && !entry.away;
-    const may = here && !(entry.review && this.store.curation.role === "curator");
+    const over = here && project?.private && entry.version === who && entry.finished && !step.remark;
+    const may = here && !over && !(entry.review && role === "curator");
     if (may) this.saving.save(entry, step);
+    else if (over) say("You have finished this document. A reviewer can open it again; then reload the page.", 12);
     else say(here ? "Reviewers decide about this version." : "The document is not here yet.");
     return may;
   }
@@ -214,7 +217,7 @@ export class Session {
     const after = this.store.documents[this.store.current];
     const next = () => {
       const { documents } = this.store;
-      return documents.findIndex((one, at) => at > documents.indexOf(after) && one.status === "done" && !one.finished && !one.skipped);
+      return documents.findIndex((one, at) => at > documents.indexOf(after) && one.status === "done" && !one.finished && !one.settled && !one.skipped);
     };
     while (next() < 0 && (await this.more()));
     if (next() >= 0 && this.store.documents[this.store.current] === after) this.turn(next());

@@ -15,6 +15,7 @@ import { Colours } from "./colours.js";
  * @property {any[]} [steps] of curation
  * @property {number} [undecided]
  * @property {boolean} [finished]
+ * @property {boolean} [settled] whether all agree, or a reviewer decided, so that nothing is open
  * @property {any[]} [pending] steps that are shown and not yet saved
  * @property {string} [failed] why it could not be loaded
  * @property {string} [title] its first words
