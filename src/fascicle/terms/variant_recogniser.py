@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import Link, Mention, PlacedSpans
 from fascicle.terms.variants import LETTERS, SHORT, VariantForm, variant_forms
 from fascicle.text.annotator import Annotator, TagSpace
 
@@ -82,7 +82,8 @@ class VariantRecogniser(Annotator):
 
     def _mentions(self, text: str) -> Iterator[Mention]:
         found = _chosen(_counted(text, list(_matches(text))))
-        found = [one._replace(name=_meant(one, text, found)) for one in found]
+        sure = any(one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found)
+        found = [one._replace(name=_meant(one, text, sure=sure)) for one in found]
         found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
@@ -125,14 +126,19 @@ def _chosen(found: list[_Found]) -> list[_Found]:
     return sorted(taken, key=lambda one: one.start)
 
 
-def _meant(one: _Found, text: str, found: Sequence[_Found]) -> str:
-    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of."""
+def _meant(one: _Found, text: str, *, sure: bool) -> str:
+    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of.
+
+    Args:
+        one: match.
+        text: of the document.
+        sure: whether the text has a match whose letters can be amino acids alone.
+    """
     letters = _ONE_BASE.fullmatch(one.name) if one.form and one.form.letters else None
     if letters is None:
         return one.name
     around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
-    sure = [other for other in found if other.form and other.form.letters and not _ONE_BASE.fullmatch(other.name)]
-    bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * bool(sure)
+    bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * sure
     if bases < 0:
         return one.name
     ref, place, alt = letters.groups()
@@ -160,12 +166,13 @@ def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
             _, before, after = known.setdefault(place, (one.name, set(), set()))
             before.add(LETTERS.get(ref, ref))
             after.add(LETTERS.get(alt, alt))
+    taken = PlacedSpans((one.start, one.end) for one in found)
     for allele in _ALLELE.finditer(text) if known else ():
         name, before, after = known.get(allele["place"] or allele["last"], ("", set[str](), set[str]()))
         letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
         if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
-            if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
+            if _spoken_of(text, start, end) and not taken.overlapping((start, end)):
                 yield _Found(start, end, name)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -127,10 +127,10 @@ def may_be_read_again(text: str) -> bool:
     return sum(map(str.isalnum, text)) >= _LEAST
 
 
-def covers_text(text: str, mention: Mention) -> bool:
-    """True if a mention covers a whole text, except for white space."""
-    before, after = text[: mention.start], text[mention.end :]
-    return len(mention.spans) == 1 and not before.strip() and not after.strip()
+def covering(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Returns the mentions that each cover a whole text, except for white space."""
+    start, end = _trimmed(text, (0, len(text)))
+    return tuple(one for one in mentions if len(one.spans) == 1 and one.start <= start and one.end >= end)
 
 
 _STEP: Final = "document"
@@ -246,13 +246,19 @@ class _Work:
                 kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
+        placed = {kind: _Placed(now for _, now in pairs) for kind, pairs in kept.items()} if changed else {}
         for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
-            others = kept[before.type]
-            near = (at for at, (_, now) in enumerate(others) if now.start < after.end and after.start < now.end)
-            met = [at for at in near if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])]
+            others, near = kept[before.type], placed.setdefault(before.type, _Placed(()))
+            met = [
+                at
+                for at in near.beside(after)
+                if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])
+            ]
             if not met:
+                near.put(len(others), after)
                 others.append((before, after))
             elif len(met) == 1 and (joined := self._joined(others[met[0]][1], after)):
+                near.put(met[0], joined, before=others[met[0]][1])
                 others[met[0]] = (others[met[0]][0], joined)
         return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
@@ -303,7 +309,7 @@ class _Work:
         given = self._document.sentences
         if given is None:
             return len(self._sentences(self._text[slice(*scope)]))
-        return sum(scope[0] <= start < scope[1] for start, _ in given)
+        return bisect_left(given, (scope[1], 0)) - bisect_left(given, (scope[0], 0))
 
     def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
         best = names.get(self._name(mention))
@@ -355,6 +361,31 @@ class _Work:
         if rule.ends == rule.ends_alone:
             return rule.ends
         return rule.ends_alone if self._is_alone[self._stretch(mention)] else rule.ends
+
+
+class _Placed:
+    """Numbers of mentions by their places."""
+
+    def __init__(self, mentions: Iterable[Mention]) -> None:
+        """Numbers the mentions from 0."""
+        self._numbers: dict[Span, set[int]] = defaultdict(set)
+        for number, one in enumerate(mentions):
+            self._numbers[one.start, one.end].add(number)
+        self._places = PlacedSpans(self._numbers)
+
+    def put(self, number: int, mention: Mention, *, before: Mention | None = None) -> None:
+        """Adds a mention, or moves it from where it was before."""
+        if before is not None:
+            self._numbers[before.start, before.end].remove(number)
+        span = mention.start, mention.end
+        if span not in self._numbers:
+            self._places.add(span)
+        self._numbers[span].add(number)
+
+    def beside(self, mention: Mention) -> list[int]:
+        """Returns the numbers of the mentions whose first to last character overlaps that of another one."""
+        near = self._places.overlapping((mention.start, mention.end))
+        return [number for span in near for number in self._numbers[span]]
 
 
 def apply_curve(score: float, curve: LogisticCurve) -> float:
