@@ -267,6 +267,31 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return " ".join([document_text[start:end] for start, end in self.spans])
 
 
+class PlacedMentions:
+    """Numbers of mentions by their places."""
+
+    def __init__(self, mentions: Iterable[Mention]) -> None:
+        """Numbers the mentions from 0."""
+        self._numbers: dict[Span, set[int]] = defaultdict(set)
+        for number, one in enumerate(mentions):
+            self._numbers[one.start, one.end].add(number)
+        self._places = PlacedSpans(self._numbers)
+
+    def put(self, number: int, mention: Mention, *, before: Mention | None = None) -> None:
+        """Adds a mention, or moves it from where it was before."""
+        if before is not None:
+            self._numbers[before.start, before.end].remove(number)
+        span = mention.start, mention.end
+        if span not in self._numbers:
+            self._places.add(span)
+        self._numbers[span].add(number)
+
+    def beside(self, mention: Mention) -> list[int]:
+        """Returns the numbers of the mentions whose first to last character overlaps that of another one."""
+        near = self._places.overlapping((mention.start, mention.end))
+        return [number for span in near for number in self._numbers[span]]
+
+
 class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """A statement of the source about mentions, such as how they are related, or that they are the same thing.
 

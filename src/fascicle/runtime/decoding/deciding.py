@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
-from fascicle.core.mention import Fragments, PlacedSpans, Span, contains, fragments_overlap
+from fascicle.core.mention import Fragments, PlacedMentions, PlacedSpans, Span, contains, fragments_overlap
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
@@ -246,9 +246,9 @@ class _Work:
                 kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
-        placed = {kind: _Placed(now for _, now in pairs) for kind, pairs in kept.items()} if changed else {}
+        placed = {kind: PlacedMentions(now for _, now in pairs) for kind, pairs in kept.items()} if changed else {}
         for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
-            others, near = kept[before.type], placed.setdefault(before.type, _Placed(()))
+            others, near = kept[before.type], placed.setdefault(before.type, PlacedMentions(()))
             met = [
                 at
                 for at in near.beside(after)
@@ -361,31 +361,6 @@ class _Work:
         if rule.ends == rule.ends_alone:
             return rule.ends
         return rule.ends_alone if self._is_alone[self._stretch(mention)] else rule.ends
-
-
-class _Placed:
-    """Numbers of mentions by their places."""
-
-    def __init__(self, mentions: Iterable[Mention]) -> None:
-        """Numbers the mentions from 0."""
-        self._numbers: dict[Span, set[int]] = defaultdict(set)
-        for number, one in enumerate(mentions):
-            self._numbers[one.start, one.end].add(number)
-        self._places = PlacedSpans(self._numbers)
-
-    def put(self, number: int, mention: Mention, *, before: Mention | None = None) -> None:
-        """Adds a mention, or moves it from where it was before."""
-        if before is not None:
-            self._numbers[before.start, before.end].remove(number)
-        span = mention.start, mention.end
-        if span not in self._numbers:
-            self._places.add(span)
-        self._numbers[span].add(number)
-
-    def beside(self, mention: Mention) -> list[int]:
-        """Returns the numbers of the mentions whose first to last character overlaps that of another one."""
-        near = self._places.overlapping((mention.start, mention.end))
-        return [number for span in near for number in self._numbers[span]]
 
 
 def apply_curve(score: float, curve: LogisticCurve) -> float:
