@@ -181,7 +181,7 @@ def _by_description(port: int, token: str, folder: Path, seconds: int) -> dict[s
     command += ["--exclude-checks", _LEFT_OUT, "--phases", "examples,coverage,fuzzing,stateful", "--no-color"]
     command += ["-H", f"Authorization: Bearer {token}", "--max-time", str(seconds), "--continue-on-failure"]
     command += ["--suppress-health-check", "all", "--generation-database", "none"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)  # it leaves files there
     sys.stderr.write(done.stdout[-20_000:])
     failures = Counter(re.findall(r"^- (.+)$", done.stdout, re.MULTILINE))
     sent = _requests(folder) - before

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -69,3 +70,12 @@ def test_ranges_must_lie_inside_the_text() -> None:
     check_ranges([(0, 2), (2, 5)], length=5, name="word")
     with pytest.raises(ValueError, match=r"word \(2, 6\) is not allowed in a text of 5 characters"):
         check_ranges([(0, 2), (2, 6)], length=5, name="word")
+
+
+def test_one_long_span_makes_no_other_slower() -> None:
+    # 40,000 short spans take a fraction of a second; all pairs of them would take minutes.
+    count = 40_000
+    places = PlacedSpans([(0, 2 * count), *((2 * at, 2 * at + 1) for at in range(count))])
+    began = time.process_time()
+    assert all(len(places.overlapping((2 * at, 2 * at + 1))) == 2 for at in range(count))
+    assert time.process_time() - began < 20

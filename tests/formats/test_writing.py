@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from fascicle.core.document import Document, Mention
+from fascicle.core.document import Document, Mention, Section
 from fascicle.errors import InputError
 from fascicle.formats import read, write
 from fascicle.formats.catalogue import ANNOTATED
@@ -121,3 +122,18 @@ def contents(path: Path) -> dict[str, bytes]:
         files = (file for file in path.rglob("*") if file.is_file())
         return {str(file.relative_to(path)): file.read_bytes() for file in files}
     return {"": path.read_bytes()}
+
+
+@pytest.mark.parametrize("name", ["bioc", "bioc-json", "pubtator", "kazu", "conll", "label-studio", "spacy", "jsonl"])
+def test_many_sections_and_mentions_take_linear_time(tmp_path: Path, name: str) -> None:
+    # They take a second or two; looking at all sections or borders for each mention takes minutes.
+    count = 20_000
+    document = Document(
+        id="1",
+        text="a b\n\n" * count,
+        sections=tuple(Section(5 * at, 5 * at + 3, "part") for at in range(count)),
+        mentions=tuple(Mention(((5 * at, 5 * at + 1),), "Gene") for at in range(count)),
+    )
+    began = time.process_time()
+    write(tmp_path / "out", [document], format=name)
+    assert time.process_time() - began < 8

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,3 +145,27 @@ def test_fragments_are_sorted_and_within(text: str, start: int) -> None:
 def test_the_step_gives_sound_patches(linker: Linker, text: str) -> None:
     given_one = Mention(((0, len(text)),), "Disease", score=0.5, source="given")
     split(linker, text, given_one)
+
+
+def test_many_mentions_take_linear_time(linker: Linker) -> None:
+    # They take a second or two; comparing each with all others takes minutes.
+    text = "breast and ovarian cancer. " * 8_000
+    given = [Mention(((at + 11, at + 25),), "Disease", source="given") for at in range(0, len(text), 27)]
+    began = time.process_time()
+    split(linker, text, *(msgspec.structs.replace(one, score=0.5) for one in given))
+    assert time.process_time() - began < 30
+
+
+def test_blanks_behind_a_mention_take_linear_time(linker: Linker) -> None:
+    text = "ovarian cancer" + " " * 40_000 + "x"
+    began = time.process_time()
+    assert split(linker, text, mention(text, "ovarian cancer")) == {"ovarian cancer"}
+    assert time.process_time() - began < 5
+
+
+def test_a_list_behind_mentions_takes_linear_time(linker: Linker) -> None:
+    text = "STAT3, " + "A, " * 4_000 + "x"
+    given = [Mention(((at, at + 1),), "Gene", score=0.5, source="given") for at in range(7, 12_000, 3)]
+    began = time.process_time()
+    split(linker, text, *given)
+    assert time.process_time() - began < 30

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -126,3 +127,12 @@ def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None
 def test_names_of_the_pack_are_known_for_their_type() -> None:
     assert known_names(DocumentDecision(pack="basic@1"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
     assert known_names(DocumentDecision())(["EGFR"]) == {}
+
+
+def test_a_long_word_with_many_mentions_takes_linear_time() -> None:
+    # A word of any length may be a name. It takes a second; to cut the text at each mention takes minutes.
+    count = 60_000
+    said = tuple(mention(at, at + 1) for at in range(1, count))
+    began = time.process_time()
+    named("\u75c5" * count, Patch(add=said))
+    assert time.process_time() - began < 10

@@ -104,6 +104,23 @@ def test_a_method_that_a_path_does_not_have_is_answered_with_those_that_it_has(s
         reply = served.ask("BREW", path)
         assert reply.status == 405, path
         assert set(reply.headers["allow"].split(", ")) - {"HEAD"} == methods, path
+    for path in ("/", "/page/index.html"):
+        reply = served.ask("DELETE", path)
+        assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD"), path
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/read?name=a.pubtator&name=b.xml", "name"),
+        ("/v1/read?name=a&format=jsonl&format=bioc", "format"),
+        ("/v1/annotate?pipeline=small&pipeline=small", "pipeline"),
+    ],
+)
+def test_of_two_values_none_is_taken_in_silence(served: Standing, path: str, name: str) -> None:
+    reply = served.ask("POST", path, GOOD, {"Content-Type": "application/json"})
+    assert reply.status == 422
+    assert f"the parameter {name} is given 2 times" in reply.content.decode()
 
 
 def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
@@ -193,6 +210,7 @@ def test_content_is_taken_or_refused(locked: Standing, content: bytes, status: i
         "min_score=1e9",
         "candidates=51",
         "candidates=1&candidates=2",
+        "pipeline=none&pipeline=small",
         "link=maybe",
         "debug=1",
         "min_score=" + "9" * 5_000,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -268,3 +269,12 @@ def test_mentions_are_sound(text: str) -> None:
         for link in one.links:
             assert is_curie(link.curie)
             assert re.fullmatch(r"rs\d+|(?:[\w.]+:)?[cgmnrp]\.\S+", link.id)
+
+
+def test_many_variants_take_linear_time() -> None:
+    # They take a second or two; comparing each with all others takes many.
+    began = time.process_time()
+    said = "".join(f"A{at}C mutation {at}A and {at}G; " for at in range(100, 8_100))
+    (patch,) = RECOGNISER.predict([Document(id="1", text=said)])
+    assert len(patch.add) == 2 * 8_000
+    assert time.process_time() - began < 20

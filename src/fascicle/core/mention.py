@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -68,18 +69,23 @@ class PlacedSpans:
 
     def __init__(self, spans: Iterable[Span]) -> None:
         """Takes the spans, which may overlap."""
-        self._order = sorted(set(spans))
-        self._longest = max((end - start for start, end in self._order), default=0)
+        self._orders: dict[int, list[Span]] = defaultdict(list)  # by size, so that one long span makes no other slower
+        for span in sorted(set(spans)):
+            self._orders[(span[1] - span[0]).bit_length()].append(span)
 
     def add(self, span: Span) -> None:
         """Adds a span that is not there."""
-        insort(self._order, span)
-        self._longest = max(self._longest, span[1] - span[0])
+        insort(self._orders[(span[1] - span[0]).bit_length()], span)
 
     def overlapping(self, span: Span) -> list[Span]:
         """Returns the spans that overlap a span, in order."""
-        first = bisect_left(self._order, (span[0] - self._longest, 0))
-        return [one for one in self._order[first : bisect_left(self._order, (span[1], 0))] if one[1] > span[0]]
+        start, end = span
+        return sorted(
+            one
+            for size, order in self._orders.items()
+            for one in order[bisect_left(order, (start - (1 << size), 0)) : bisect_left(order, (end, 0))]
+            if one[1] > start
+        )
 
 
 def are_tuples(fragments: object) -> bool:
@@ -259,6 +265,31 @@ class Mention(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             ((start, end),) = self.spans
             return document_text[start:end]
         return " ".join([document_text[start:end] for start, end in self.spans])
+
+
+class PlacedMentions:
+    """Numbers of mentions by their places."""
+
+    def __init__(self, mentions: Iterable[Mention]) -> None:
+        """Numbers the mentions from 0."""
+        self._numbers: dict[Span, set[int]] = defaultdict(set)
+        for number, one in enumerate(mentions):
+            self._numbers[one.start, one.end].add(number)
+        self._places = PlacedSpans(self._numbers)
+
+    def put(self, number: int, mention: Mention, *, before: Mention | None = None) -> None:
+        """Adds a mention, or moves it from where it was before."""
+        if before is not None:
+            self._numbers[before.start, before.end].remove(number)
+        span = mention.start, mention.end
+        if span not in self._numbers:
+            self._places.add(span)
+        self._numbers[span].add(number)
+
+    def beside(self, mention: Mention) -> list[int]:
+        """Returns the numbers of the mentions whose first to last character overlaps that of another one."""
+        near = self._places.overlapping((mention.start, mention.end))
+        return [number for span in near for number in self._numbers[span]]
 
 
 class Relation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):

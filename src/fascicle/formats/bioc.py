@@ -6,6 +6,7 @@ bat064. The document type is at https://bioc.sourceforge.net/BioC.dtd.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -318,9 +319,10 @@ def to_entry(document: Document, report: WriteReport, *, can_hold: Callable[[str
     identifier = check_name(document.id, what="the document id")
     passages = _passages(document, report, can_hold)
     numbers: dict[MentionKey, str] = {}
+    offsets = [one.offset for one in passages]
     for number, mention in enumerate(document.mentions):
         numbers[mention.key] = str(number)
-        home = next((one for one in reversed(passages) if one.offset <= mention.start), passages[0])
+        home = passages[max(0, bisect_right(offsets, mention.start) - 1)]
         home.annotations.append(_annotation(mention, number, document, report, can_hold))
     facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
     infons = {key: value for key, value in facts.items() if can_hold(key) and can_hold(value)}
@@ -333,6 +335,7 @@ def to_entry(document: Document, report: WriteReport, *, can_hold: Callable[[str
 
 def _passages(document: Document, report: WriteReport, can_hold: Callable[[str], bool]) -> list[Passage]:
     text, found, at = document.text, [], 0
+    starts = sorted(mention.start for mention in document.mentions)
     for section in separate_sections(document, report):
         gap, infons = text[at : section.start], _infons(section, can_hold)
         if lost := len(section.attributes) - len(infons) + 1:
@@ -340,7 +343,7 @@ def _passages(document: Document, report: WriteReport, can_hold: Callable[[str],
         if not can_hold(section.name):
             report.lose("sections", document)
         # A mention outside all passages would be a reason to read its offsets in another unit.
-        if gap.strip() or any(at <= mention.start < section.start for mention in document.mentions):
+        if gap.strip() or bisect_left(starts, at) < bisect_left(starts, section.start):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
         elif gap.strip(" "):
             infons[BLANKS] = gap

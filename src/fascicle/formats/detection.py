@@ -91,9 +91,9 @@ def detect(path: str) -> str:
         raise InputError(f"{path} is empty; give a file that holds documents or predictions", file=path, code="empty")
     if not found:
         raise FormatError(
-            f"the format of {path} cannot be recognised; {_advice_for_table(path) if suffix(path) in _TABLES else ''}name it "
-            f"with format=NAME, one of {', '.join(readable_names())}; a "
-            f"TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
+            f"the format of {path} cannot be recognised; "
+            f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with format=NAME, one of "
+            f"{', '.join(readable_names())}; a TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
             "be left out)"
         )
     return found

@@ -7,6 +7,7 @@ of a document, a section, an entity or a mapping, which Kazu keeps as they are
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -268,8 +269,8 @@ def _made(document: Document, report: WriteReport) -> tuple[list[_Section], list
 
 def _home(start: int, end: int, starts: Sequence[int], ends: Sequence[int]) -> int | None:
     """Returns the number of the section that contains a range."""
-    places = enumerate(zip(starts, ends, strict=True))
-    return next((at for at, (first, last) in places if first <= start and end <= last), None)
+    at = bisect_right(starts, start) - 1
+    return at if at >= 0 and end <= ends[at] else None
 
 
 def _entity(mention: Mention, text: str, start: int) -> _Entity:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import tempfile
 import zlib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -83,10 +83,9 @@ def _with_tokens(document: Document) -> Document:
 
 def _cut(word: Span, borders: Sequence[int]) -> Iterator[Span]:
     start = word[0]
-    for at in borders:
-        if start < at < word[1]:
-            yield start, at
-            start = at
+    for at in borders[bisect_right(borders, start) : bisect_left(borders, word[1])]:
+        yield start, at
+        start = at
     yield start, word[1]
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
-from fascicle.core.mention import Fragments, Span
+from fascicle.core.mention import Fragments, PlacedSpans, Span
 from fascicle.linking.asking import LONGEST, MOST_PARTS, mention_name
 from fascicle.linking.opening import Linking
 from fascicle.settings.steps import KnownNames
 
 _Reading = tuple[Fragments, ...]
 _BEFORE: Final = 80  # characters before a mention in which it may begin
+_BEHIND: Final = 4 * LONGEST  # characters behind a mention that are read, many more than it may reach
 _WORD: Final = r"[^\W\d_][\w'’-]*(?<![^suio'’\s]s)"  # no plural: "ES cells and embryoid bodies"
-_LAST: Final = r"(?:\s*,?\s+(?:and/or|and|or)\s+|/)"
+_LAST: Final = r"(?:(?:\s*,\s+|\s+)(?:and/or|and|or)\s+|/)"
 _LEFT: Final = re.compile(rf"(?<![\w-])(?:{_WORD},\s+)*{_WORD}{_LAST}\Z")
 _NUMBER: Final = r"(?:\d{1,2}|[IVX]{2,4}|[A-Z]|alpha|beta|gamma|delta|[α-ω])"
 # Not "hepatitis B and C reactive protein", nor "BRCA1 and 2 mice".
@@ -161,8 +163,12 @@ class Coordination:
 
     def _questions(self, document: Document) -> Iterator[_Question]:
         own = [one for one in document.mentions if one.source in self.sources]
+        spans: dict[str, list[Span]] = defaultdict(list)
         for mention in own:
-            if len(mention.spans) == 1 and (ways := tuple(_ways(document.text, mention, own))):
+            spans[mention.type].append((mention.start, mention.end))
+        taken = {kind: PlacedSpans(several) for kind, several in spans.items()}
+        for mention in own:
+            if len(mention.spans) == 1 and (ways := tuple(_ways(document.text, mention, taken[mention.type]))):
                 yield _Question(mention, ways)
 
     def _patch(self, document: Document, asked: Sequence[_Question], known: set[tuple[str, str]]) -> Patch:
@@ -203,16 +209,22 @@ class Coordination:
         return next((one for one in inside if any(map(is_known, one)) and not any(map(is_torn, one))), None)
 
 
-def _ways(text: str, mention: Mention, own: Sequence[Mention]) -> Iterator[_Reading]:
-    """Yields the readings of ranges around a mention, the widest first, and of the mention itself."""
+def _ways(text: str, mention: Mention, taken: PlacedSpans) -> Iterator[_Reading]:
+    """Yields the readings of ranges around a mention, the widest first, and of the mention itself.
+
+    Args:
+        text: of the document.
+        mention: in one piece.
+        taken: by mentions of the same type.
+    """
     before = max(0, mention.start - _BEFORE)
     starts, ends = [], []
     if left := _LEFT.search(text, before, mention.start):
         starts = [start for start, _ in _parts(text, left.start(), mention.start)]
-    if right := _RIGHT.match(text, mention.end):
+    if right := _RIGHT.match(text, mention.end, mention.end + _BEHIND):
         ends = [right.end()]
     outside = [(start, mention.start) for start in starts] + [(mention.end, end) for end in ends]
     for start, end in outside:
-        if not any(one.type == mention.type and start < one.end and one.start < end for one in own):
+        if not taken.overlapping((start, end)):
             yield from range_readings(text, min(start, mention.start), max(end, mention.end))
     yield from range_readings(text, mention.start, mention.end)

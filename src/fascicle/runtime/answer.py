@@ -23,7 +23,7 @@ from fascicle.runtime.decoding.deciding import (
     STOP,
     FindTypes,
     all_decided,
-    covers_text,
+    covering,
     find_no_types,
     may_be_name,
     may_be_read_again,
@@ -78,7 +78,7 @@ def add_whole_text_names(
         for at, (one, patch) in enumerate(zip(documents, patches, strict=True))
         if may_be_name(one.text, rules)
         and may_be_read_again(one.text)
-        and not any(mention.type in types and covers_text(one.text, mention) for mention in patch.add)
+        and not any(mention.type in types for mention in covering(one.text, patch.add))
     ]
     if not open_ones:
         return found
@@ -102,7 +102,7 @@ def add_whole_text_names(
 
 def _whole(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """Mentions that are all of a text, which may have been read with more behind it."""
-    return tuple(one for one in mentions if one.end <= len(text) and covers_text(text, one))
+    return tuple(one for one in covering(text, mentions) if one.end <= len(text))
 
 
 def known_names(rules: DocumentDecision) -> FindTypes:

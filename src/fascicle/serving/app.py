@@ -27,7 +27,7 @@ from starlette.staticfiles import StaticFiles
 
 from fascicle.errors import FascicleError, UsageError
 from fascicle.pipeline.pipeline import Pipeline
-from fascicle.serving.content import takes_gzip
+from fascicle.serving.content import check_once, takes_gzip
 from fascicle.serving.endpoint import ANY, Endpoint, Query
 from fascicle.serving.guard import PAGE, Guard, WriteLog
 from fascicle.serving.jobs import Jobs, Served
@@ -181,6 +181,7 @@ _SHORT: Final = 1_024  # bytes of a response that is not worth packing
 _LEVEL: Final = 5  # of packing
 _FORMS: Final = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 _INDEX: Final = "index.html"
+_OF_FILES: Final = ("GET", "HEAD")  # methods of the files of the page
 
 
 def create_app(
@@ -289,6 +290,7 @@ def _route(endpoint: Endpoint, service: Service) -> Route:
             raise ProblemError(
                 403, f"this needs the token of a {endpoint.role}, and that of {who.name!r} is one of a {who.role}"
             )
+        check_once(request)
         _check_type(request, endpoint)
         return await _packed(request, await endpoint.handle(request, service))
 
@@ -348,7 +350,8 @@ async def _told_status(request: Request, error: Exception) -> Response:
         here = [
             one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] != Match.NONE
         ]
-        headers = {"Allow": ", ".join(sorted({method for one in here for method in one.methods or ()}))}
+        methods = sorted({method for one in here for method in one.methods or ()})
+        headers = {"Allow": ", ".join(methods or _OF_FILES)}
     return problem_response(make_problem(error.status_code, detail), headers)
 
 

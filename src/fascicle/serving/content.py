@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import zlib
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -200,18 +201,27 @@ def query_value(request: Request, name: str, kind: Any, default: _T) -> _T:
     """Returns the value of a query parameter.
 
     Raises:
-        ProblemError: it is given twice, or has another type.
+        ProblemError: it has another type.
     """
-    given = request.query_params.getlist(name)
-    if not given:
+    given = request.query_params.get(name)
+    if given is None:
         return default
-    if len(given) > 1:
-        raise ProblemError(422, f"the parameter {name} is given {len(given)} times; give it once")
     try:
-        found: _T = msgspec.convert(given[0], type=kind, strict=False)
+        found: _T = msgspec.convert(given, type=kind, strict=False)
         return found
     except msgspec.ValidationError as error:
         raise ProblemError(422, f"the parameter {name} is not allowed: {in_words(str(error))}") from None
+
+
+def check_once(request: Request) -> None:
+    """Raises an error for a query parameter that is given more than once; only lists of types may be.
+
+    Raises:
+        ProblemError: there is one.
+    """
+    given = Counter(name for name, _ in request.query_params.multi_items() if name != "types")
+    if twice := sorted(name for name, count in given.items() if count > 1):
+        raise ProblemError(422, f"the parameter {twice[0][:100]} is given {given[twice[0]]} times; give it once")
 
 
 def check_names(request: Request, names: Sequence[str]) -> None:

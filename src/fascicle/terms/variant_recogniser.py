@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Document, Patch
-from fascicle.core.mention import Link, Mention
+from fascicle.core.mention import Link, Mention, PlacedSpans
 from fascicle.terms.variants import LETTER, LETTERS, SHORT, VariantForm, protein, variant_forms
 from fascicle.text.annotator import Annotator, TagSpace
 
@@ -40,6 +40,7 @@ _LABEL: Final = re.compile(  # of a figure; or what is left of the name of an ex
 )
 _POX: Final = re.compile(r"(?i)vaccinia|\w*poxvir|variola|\bmpox")  # whose genes are A33R, F13L and others
 _OF_POX: Final = re.compile(r"[A-O]\d{1,2}[LR]")
+_GENE: Final = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{2,}(?![\w-])")
 _BEHIND_GENE: Final = re.compile(
     rf"(?<![\w-])(?P<gene>[A-Z][A-Z0-9]{{2,}})(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?P<alt>{LETTER})(?!\w)"
 )
@@ -99,7 +100,8 @@ class VariantRecogniser(Annotator):
 
     def _mentions(self, text: str) -> Iterator[Mention]:
         found = _chosen(_counted(text, list(_matches(text))))
-        found = [one._replace(name=_meant(one, text, found)) for one in found]
+        sure = any(one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found)
+        found = [one._replace(name=_meant(one, text, sure=sure)) for one in found]
         found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
@@ -109,6 +111,7 @@ class VariantRecogniser(Annotator):
 
 def _matches(text: str) -> Iterator[_Found]:
     """Yields the matches of all forms, some of which overlap."""
+    about_pox, genes = bool(_POX.search(text)), frozenset(_GENE.findall(text))
     for form in variant_forms():
         for found in form.pattern.finditer(text):
             start, end = found.span()
@@ -116,19 +119,17 @@ def _matches(text: str) -> Iterator[_Found]:
             if words.endswith(")") and words.count(")") > words.count("("):
                 end -= 1
             end = start + len(text[start:end].rstrip())
-            if not _is_other(text, start, end):
+            if not _is_other(text, start, end) and not (about_pox and _OF_POX.fullmatch(text, start, end)):
                 name = form.name({key: value or "" for key, value in found.groupdict().items()})
                 yield _Found(start, end, name, form)
     for found in _BEHIND_GENE.finditer(text):
-        if re.search(rf"(?<![\w-]){found['gene']}(?![\w-])", text):
+        if found["gene"] in genes:
             yield _Found(found.start("ref"), found.end(), protein(found.groupdict()))
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
     labelled = _LABEL.search(text[max(0, start - _REFERENCE_SIZE) : end])
-    return bool(
-        labelled or _OTHERS.fullmatch(text, start, end) or (_OF_POX.fullmatch(text, start, end) and _POX.search(text))
-    )
+    return bool(labelled or _OTHERS.fullmatch(text, start, end))
 
 
 def _counted(text: str, found: Sequence[_Found]) -> list[_Found]:
@@ -152,15 +153,20 @@ def _chosen(found: list[_Found]) -> list[_Found]:
     return sorted(taken, key=lambda one: one.start)
 
 
-def _meant(one: _Found, text: str, found: Sequence[_Found]) -> str:
-    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of."""
+def _meant(one: _Found, text: str, *, sure: bool) -> str:
+    """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of.
+
+    Args:
+        one: match.
+        text: of the document.
+        sure: whether the text has a match whose letters can be amino acids alone.
+    """
     letters = _ONE_BASE.fullmatch(one.name) if one.form and one.form.letters else None
     if letters is None:
         return one.name
     around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
-    sure = [other for other in found if other.form and other.form.letters and not _ONE_BASE.fullmatch(other.name)]
     ref, place, alt = letters.groups()
-    bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * bool(sure)
+    bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * sure
     if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):  # made cysteines are common before
         bases += 4
     if bases < 0:
@@ -192,12 +198,13 @@ def _alleles(text: str, found: Sequence[_Found]) -> Iterator[_Found]:
             _, before, after = known.setdefault(place, (one.name, set(), set()))
             before.add(LETTERS.get(ref, ref))
             after.add(LETTERS.get(alt, alt))
+    taken = PlacedSpans((one.start, one.end) for one in found)
     for allele in _ALLELE.finditer(text) if known else ():
         name, before, after = known.get(allele["place"] or allele["last"], ("", set[str](), set[str]()))
         letters = {LETTERS.get(one, one) for one in allele.group("one", "two", "first") if one}
         if letters <= (after if allele["first"] else before | after):
             start, end = allele.span()
-            if _spoken_of(text, start, end) and not any(one.start < end and start < one.end for one in found):
+            if _spoken_of(text, start, end) and not taken.overlapping((start, end)):
                 yield _Found(start, end, name)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from itertools import combinations
 
@@ -284,3 +285,24 @@ def test_a_document_does_not_depend_on_another_block(
 def test_a_curve_is_that_of_log_odds(score: float, slope: float, offset: float) -> None:
     expected = round_scores(sigmoid(slope * logits(np.array([score])) + offset))[0]
     assert apply_curve(score, LogisticCurve(slope=slope, offset=offset)) == pytest.approx(expected, abs=1.1e-6)
+
+
+def test_many_mentions_with_other_edges_take_linear_time() -> None:
+    # They take a few seconds; comparing each with all others takes many minutes.
+    text = "BRCA1- " * 12_000
+    given = tuple(Mention(((at, at + 6),), "Gene", score=0.9, source="m") for at in range(0, len(text), 7))
+    began = time.process_time()
+    patch = decide_mentions(Document(id="1", text=text), Patch(add=given), RULES, sentences=sentences)
+    assert [one.spans for one in patch.add[:2]] == [((0, 5),), ((7, 12),)]
+    assert len(patch.add) == 12_000
+    assert time.process_time() - began < 30
+
+
+def test_many_stretches_with_given_sentences_take_linear_time() -> None:
+    text = "BRCA1 it is.\n\n" * 15_000
+    starts = range(0, len(text), 14)
+    given = tuple(Mention(((at, at + 5),), "Gene", score=0.3, source="m") for at in starts)
+    document = Document(id="1", text=text, sentences=tuple((at, at + 12) for at in starts))
+    began = time.process_time()
+    decide_mentions(document, Patch(add=given), RULES, sentences=sentences)
+    assert time.process_time() - began < 30

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Section
 from fascicle.core.patches import apply
-from fascicle.terms.abbreviations.finder import AbbreviationFinder, find_abbreviations
+from fascicle.terms.abbreviations.finder import AbbreviationFinder, abbreviations_of, find_abbreviations
 from fascicle.terms.abbreviations.forms import can_be_short, fold_letters
 
 
@@ -157,3 +157,14 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
 
     seconds(100)
     assert seconds(8_000) < 8 * 4 * max(seconds(1_000), 0.002)  # a square would be 64 times
+
+
+def test_places_in_many_sections_take_linear_time() -> None:
+    # They take a second; moving all places for each section takes minutes.
+    text = "tumour necrosis factor (TNF) " * 6_000
+    starts = range(0, len(text), 29)
+    document = Document(id="1", text=text, sections=tuple(Section(at, at + 28, "part") for at in starts))
+    began = time.process_time()
+    found = abbreviations_of(document, at=frozenset(at + 23 for at in starts))
+    assert len(found) == 6_000
+    assert time.process_time() - began < 10

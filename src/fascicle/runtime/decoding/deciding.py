@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
-from fascicle.core.mention import Fragments, PlacedSpans, Span, contains, fragments_overlap
+from fascicle.core.mention import Fragments, PlacedMentions, PlacedSpans, Span, contains, fragments_overlap
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
@@ -127,10 +127,10 @@ def may_be_read_again(text: str) -> bool:
     return sum(map(str.isalnum, text)) >= _LEAST
 
 
-def covers_text(text: str, mention: Mention) -> bool:
-    """True if a mention covers a whole text, except for white space."""
-    before, after = text[: mention.start], text[mention.end :]
-    return len(mention.spans) == 1 and not before.strip() and not after.strip()
+def covering(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Returns the mentions that each cover a whole text, except for white space."""
+    start, end = _trimmed(text, (0, len(text)))
+    return tuple(one for one in mentions if len(one.spans) == 1 and one.start <= start and one.end >= end)
 
 
 _STEP: Final = "document"
@@ -246,13 +246,19 @@ class _Work:
                 kept[mention.type].append((mention, mention))
             else:
                 changed.append((mention, msgspec.structs.replace(mention, spans=(span,))))
+        placed = {kind: PlacedMentions(now for _, now in pairs) for kind, pairs in kept.items()} if changed else {}
         for before, after in sorted(changed, key=lambda pair: _order(pair[1])):
-            others = kept[before.type]
-            near = (at for at, (_, now) in enumerate(others) if now.start < after.end and after.start < now.end)
-            met = [at for at in near if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])]
+            others, near = kept[before.type], placed.setdefault(before.type, PlacedMentions(()))
+            met = [
+                at
+                for at in near.beside(after)
+                if _overlap(after, others[at][1]) and not _overlap(before, others[at][0])
+            ]
             if not met:
+                near.put(len(others), after)
                 others.append((before, after))
             elif len(met) == 1 and (joined := self._joined(others[met[0]][1], after)):
+                near.put(met[0], joined, before=others[met[0]][1])
                 others[met[0]] = (others[met[0]][0], joined)
         return {kind: sorted((now for _, now in pairs), key=_order) for kind, pairs in kept.items()}
 
@@ -303,7 +309,7 @@ class _Work:
         given = self._document.sentences
         if given is None:
             return len(self._sentences(self._text[slice(*scope)]))
-        return sum(scope[0] <= start < scope[1] for start, _ in given)
+        return bisect_left(given, (scope[1], 0)) - bisect_left(given, (scope[0], 0))
 
     def _named(self, mention: Mention, names: Mapping[str, Mention]) -> Mention:
         best = names.get(self._name(mention))

@@ -130,9 +130,7 @@ def _within_parts(text: str, cuts: Sequence[int], at: Collection[int] | None) ->
         sorted(
             ((short[0] + start, short[1] + start), (long[0] + start, long[1] + start))
             for start, end in pairwise(cuts)
-            for short, long in _Part(text[start:end]).definitions(
-                None if at is None else {place - start for place in at}
-            )
+            for short, long in _Part(text[start:end]).definitions(at, start)
         )
     )
 
@@ -158,10 +156,16 @@ class _Part:
         """Text of the part in which interchangeable letters are equal."""
         return fold_letters(self.text)
 
-    def definitions(self, at: Collection[int] | None) -> Iterator[Abbreviation]:
-        """Yields the ranges of short and long forms; inner brackets come before outer ones."""
+    def definitions(self, at: Collection[int] | None, begin: int) -> Iterator[Abbreviation]:
+        """Yields the ranges of short and long forms; inner brackets come before outer ones.
+
+        Args:
+            at: places in the whole text; only definitions with a bracket at one of them are wanted, or all.
+            begin: place of the part in the whole text.
+        """
         for bracket in brackets(self.text):
-            if bracket.end - bracket.start > _REACH or not (at is None or bracket.start in at or bracket.end in at):
+            first, last = begin + bracket.start, begin + bracket.end
+            if last - first > _REACH or not (at is None or first in at or last in at):
                 continue
             found = self._before(bracket) or self._behind(bracket) or self._within(bracket)
             if found:
