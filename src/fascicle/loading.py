@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from fascicle.text.annotator import Annotator
 
 DEFAULT_MODEL = "biomed"
-ModelSource = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_ModelSource = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 TOGETHER = 1 << 30  # bytes of files up to which ensembles keep all members in memory
 
 
 @validate_arguments
 def load(  # noqa: PLR0913 - what users may say, each on its own
-    model: ModelSource = DEFAULT_MODEL,
+    model: _ModelSource = DEFAULT_MODEL,
     *,
-    also: ModelSource | None = None,
+    also: _ModelSource | None = None,
     case: Case = "auto",
     threads: Positive | None = None,
     types: str | os.PathLike[str] | None = None,
@@ -112,7 +112,7 @@ def add_variants(predictor: Annotator, keep: ChooseLinks | None = None) -> Annot
     return JoinedPredictor(predictor, VariantRecogniser(), keep=keep or keep_all_links)
 
 
-def open_own_names(also: ModelSource | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
+def open_own_names(also: _ModelSource | None, *, case: Case = "auto", links: bool = True) -> list[Annotator]:
     """Opens a user's own lists and packs.
 
     Args:
@@ -161,7 +161,7 @@ def filter_output(
 
 
 def load_all_types(
-    model: ModelSource,
+    model: _ModelSource,
     *,
     threads: int | None = None,
     types: str | os.PathLike[str] | None = None,

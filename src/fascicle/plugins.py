@@ -57,7 +57,7 @@ _SHAPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = MappingProxyTy
 )
 
 
-class Plugin(NamedTuple):
+class _Plugin(NamedTuple):
     """One entry point of another package.
 
     Attributes:
@@ -155,7 +155,7 @@ def plugin_package(group: str, name: str) -> str:
     return _package(_entry(group, name))
 
 
-def plugins(own: Mapping[str, Collection[str]]) -> list[Plugin]:
+def plugins(own: Mapping[str, Collection[str]]) -> list[_Plugin]:
     """Loads all plug-ins, and returns them with their problems; those of unknown groups are last.
 
     Args:
@@ -173,14 +173,14 @@ def _strays() -> list[EntryPoint]:
     return [entry for group in groups for entry in entry_points(group=group)]
 
 
-def _astray(entry: EntryPoint) -> Plugin:
+def _astray(entry: EntryPoint) -> _Plugin:
     group = entry.group.removeprefix("fascicle.")
     known = ", ".join(f"fascicle.{one}" for one in (*GROUPS, MODELS))
     problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
-    return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
+    return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
 
-def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
+def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> _Plugin:
     problem = ""
     if entry.name in own:
         problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
@@ -189,7 +189,7 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> Plugin:
             model_folder(entry.name) if group == MODELS else load_plugin(group, entry.name)
         except PluginError as error:
             problem = str(error)
-    return Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
+    return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
 
 def _entry(group: str, name: str) -> EntryPoint:

@@ -21,7 +21,7 @@ _INCOMPLETE: Final = "incomplete"
 MEANING: Final = "meaning"
 
 
-class Code(NamedTuple):
+class _Code(NamedTuple):
     """Kind and effect of a code.
 
     Attributes:
@@ -36,24 +36,24 @@ class Code(NamedTuple):
 
 
 # Of the codes of repairs that change nothing, those about offsets are confirmed by the texts of all mentions.
-CODES: Final[Mapping[str, Code]] = MappingProxyType(
+CODES: Final[Mapping[str, _Code]] = MappingProxyType(
     {
-        **dict.fromkeys(("duplicate-mention", "mended-tags", "missing-token"), Code("repair", HARMLESS)),
-        **dict.fromkeys(("offsets-moved", "overlapping-fragments"), Code("repair", HARMLESS)),
-        "duplicate-id": Code("repair", _INCOMPLETE),
+        **dict.fromkeys(("duplicate-mention", "mended-tags", "missing-token"), _Code("repair", HARMLESS)),
+        **dict.fromkeys(("offsets-moved", "overlapping-fragments"), _Code("repair", HARMLESS)),
+        "duplicate-id": _Code("repair", _INCOMPLETE),
         **{
-            f"{what}-left-out": Code("loss", _INCOMPLETE)
+            f"{what}-left-out": _Code("loss", _INCOMPLETE)
             for what in (
                 *("attributes", "categories", "coreferences", "equivalences", "events", "infons", "links", "notes"),
                 *("other-text", "parts", "regions", "relations", "suffix", "triggers", "user-data"),
             )
         },
-        **dict.fromkeys(("no-vote", "long-mention", "long-word", "unknown-word"), Code("loss", _INCOMPLETE)),
-        "unread-text": Code("loss", _INCOMPLETE),
-        **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), Code("loss", MEANING)),
-        **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), Code("loss", MEANING)),
-        **dict.fromkeys(("duplicate-annotation-id", "quotes-kept", "offsets-of-passages"), Code("repair", MEANING)),
-        **dict.fromkeys(("text-mismatch", "most-offsets-wrong"), Code("repair", MEANING)),
+        **dict.fromkeys(("no-vote", "long-mention", "long-word", "unknown-word"), _Code("loss", _INCOMPLETE)),
+        "unread-text": _Code("loss", _INCOMPLETE),
+        **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), _Code("loss", MEANING)),
+        **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), _Code("loss", MEANING)),
+        **dict.fromkeys(("duplicate-annotation-id", "quotes-kept", "offsets-of-passages"), _Code("repair", MEANING)),
+        **dict.fromkeys(("text-mismatch", "most-offsets-wrong"), _Code("repair", MEANING)),
     }
 )
 

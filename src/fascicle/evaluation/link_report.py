@@ -21,7 +21,7 @@ from fascicle.evaluation.link_scores import (
 )
 from fascicle.evaluation.uncertainty.significance import holm_correction
 
-SCHEMA: Final = 1
+_SCHEMA: Final = 1
 _OF_CANDIDATES: Final = ("recall@5", "recall@20")
 _OF_SUBSETS: Final = ("recall@1", *_OF_CANDIDATES, "recall", "ceiling")
 _NOTHING: Final = "there is nothing to count"
@@ -76,7 +76,7 @@ def links_report(
     gold = [case for case in systems[0].cases if case.where != "spurious"]
     kinds = sorted({case.type for case in gold})
     return {
-        "fascicle_links": SCHEMA,
+        "fascicle_links": _SCHEMA,
         "gold": {
             "documents": len(documents),
             "mentions": len(gold),

@@ -43,12 +43,12 @@ FIGURES: Final = (
     "nil_recall",
 )
 ALONE: Final = ", unambiguous"  # behind a tier
-Counted = tuple[str, int, int]  # figure, part, whole
+_Counted = tuple[str, int, int]  # figure, part, whole
 CALIBRATION: Final = "calibration_error"
 COMPARED: Final = ("recall@1", "f1", "concept_f1")
 
 
-class ErrorCount(NamedTuple):
+class _ErrorCount(NamedTuple):
     """Number of wrong answers with one reason.
 
     Attributes:
@@ -89,7 +89,7 @@ class LinkScores:
     figures: Mapping[str, Ints] = field(repr=False)
     tiers: Mapping[str, Ints] = field(repr=False)
     bins: Floats = field(repr=False)
-    errors: Mapping[LinkError, ErrorCount]
+    errors: Mapping[_LinkError, _ErrorCount]
 
     def counts(self, name: str) -> tuple[int, int]:
         """Returns numerator and denominator of a measure."""
@@ -143,7 +143,7 @@ def score_links(cases: Iterable[LinkCase], documents: Sequence[str], concepts: K
         figures={name: _table(counted[name], len(rows)) for name in FIGURES},
         tiers={tier: np.hstack([_table(own, len(rows)), mentions]) for tier, own in sorted(tiers.items())},
         bins=_bins(found, rows),
-        errors={error: ErrorCount(errors[error], among[error]) for error in LINK_ERRORS if errors[error]},
+        errors={error: _ErrorCount(errors[error], among[error]) for error in _LINK_ERRORS if errors[error]},
     )
 
 
@@ -159,7 +159,7 @@ def _calibration_errors(bins: Floats) -> Floats:
     return ratios(np.abs(bins[..., 1] - bins[..., 2]).sum(axis=-1), bins[..., 0].sum(axis=-1))
 
 
-def _counted(case: LinkCase) -> Iterator[Counted]:
+def _counted(case: LinkCase) -> Iterator[_Counted]:
     """Yields what a mention adds to the counts of each measure of mentions."""
     right = case.answered_right
     if case.gold:
@@ -224,7 +224,7 @@ def link_intervals(
     flat = scores.bins.reshape(len(scores.bins), -1)
     for weights in _weights(scores, resamples=resamples, seed=seed):
         for name in known:
-            drawn[name].append(rates(weights @ scores.figures[name]))
+            drawn[name].append(_rates(weights @ scores.figures[name]))
         drawn[CALIBRATION].append(_calibration_errors((weights @ flat).reshape(-1, *scores.bins.shape[1:])))
     if scores.calibration_error is not None:
         known[CALIBRATION] = scores.calibration_error
@@ -256,14 +256,14 @@ def link_difference(
         )
     ours, theirs = first.figures[name], second.figures[name]
     parts = [
-        rates(weights @ ours) - rates(weights @ theirs) for weights in _weights(first, resamples=resamples, seed=seed)
+        _rates(weights @ ours) - _rates(weights @ theirs) for weights in _weights(first, resamples=resamples, seed=seed)
     ]
     found = make_difference(values[0] - values[1], np.concatenate(parts), level=level, seed=seed)
-    p_value = swap_p_value(ours, theirs, figure=lambda sums: np.nan_to_num(rates(sums)), shuffles=resamples, seed=seed)
+    p_value = swap_p_value(ours, theirs, figure=lambda sums: np.nan_to_num(_rates(sums)), shuffles=resamples, seed=seed)
     return Difference(**{**found.as_dict(), "p_value": p_value})  # type: ignore[arg-type]
 
 
-def rates(sums: Ints | Floats) -> Floats:
+def _rates(sums: Ints | Floats) -> Floats:
     """Divides part by whole, for sums of shape ``[..., 2]``; NaN where the whole is 0."""
     return ratios(*np.moveaxis(sums, -1, 0))
 
@@ -274,8 +274,8 @@ def _weights(scores: LinkScores, *, resamples: int, seed: int) -> Iterator[Float
     return draw_weights(len(scores.documents), resamples=resamples, seed=seed)
 
 
-Where = Literal["matched", "missed", "spurious"]
-LinkError = Literal[
+_Where = Literal["matched", "missed", "spurious"]
+_LinkError = Literal[
     "not recognised",
     "no such mention",
     "not in the vocabulary",
@@ -288,7 +288,7 @@ LinkError = Literal[
     "ambiguous abbreviation",
     "other concept",
 ]
-LINK_ERRORS: Final[tuple[LinkError, ...]] = get_args(LinkError)
+_LINK_ERRORS: Final[tuple[_LinkError, ...]] = get_args(_LinkError)
 _SHORT: Final = 5  # letters and digits of an abbreviation
 
 
@@ -326,7 +326,7 @@ class LinkCase(msgspec.Struct, frozen=True, kw_only=True):
     known: bool = True
     seen_surface: bool = False
     seen_concepts: bool = False
-    where: Where = "matched"
+    where: _Where = "matched"
 
     def right(self, rank: int = 1) -> bool:
         """True if the gold concepts are those ranked first, or are all among the first candidates of the parts."""
@@ -362,7 +362,7 @@ class KnowsConcepts(Protocol):
         """Returns the preferred name of a concept; empty if it is unknown."""
 
 
-def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
+def link_error(case: LinkCase, concepts: KnowsConcepts) -> _LinkError | None:
     """Returns why the answer differs from the gold; ``None`` if it does not."""
     if case.where == "spurious":
         return "no such mention" if case.answer else None
@@ -382,7 +382,7 @@ def link_error(case: LinkCase, concepts: KnowsConcepts) -> LinkError | None:
     return _wrong(case.surface, gold, answer, concepts)
 
 
-def _wrong(surface: str, gold: str, answer: str, concepts: KnowsConcepts) -> LinkError:
+def _wrong(surface: str, gold: str, answer: str, concepts: KnowsConcepts) -> _LinkError:
     if concepts.taxon(gold) != concepts.taxon(answer):
         return "wrong species"
     if answer in concepts.ancestors(gold):

@@ -75,10 +75,10 @@ class Related(msgspec.Struct, kw_only=True):
 
 def facts_of(infons: Mapping[str, Any]) -> dict[str, str]:
     """Returns infons as texts, without those that are ``null``."""
-    return {key: said for key, value in infons.items() if (said := shown(value)) is not None}
+    return {key: said for key, value in infons.items() if (said := _shown(value)) is not None}
 
 
-def shown(value: Any) -> str | None:
+def _shown(value: Any) -> str | None:
     """Returns the value of an infon as text; ``None`` for ``null``."""
     if value is None or isinstance(value, str):
         return value

@@ -27,7 +27,7 @@ class TokenMention(NamedTuple):
     limits: Span | None = None
 
 
-class MentionFacts(TypedDict, total=False):
+class _MentionFacts(TypedDict, total=False):
     """Optional facts about a mention beside its place and type, see `Mention`."""
 
     links: tuple[Link, ...]
@@ -62,7 +62,7 @@ class MentionCollector:
         kind: str,
         *,
         expected: str | None = None,
-        **facts: Unpack[MentionFacts],
+        **facts: Unpack[_MentionFacts],
     ) -> MentionKey | None:
         """Adds one mention, if it lies in the text and was not added before; returns its key, or ``None``.
 

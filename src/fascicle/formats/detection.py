@@ -93,8 +93,8 @@ def detect(path: str) -> str:
         raise FormatError(
             f"the format of {path} cannot be recognised; "
             f"{_advice_for_table(path) if suffix(path) in _TABLES else ''}name it with format=NAME, one of "
-            f"{', '.join(readable_names())}; a TSV of predictions begins with the header {' '.join(HEADER)} (TAB-separated, in any order; the score may "
-            "be left out)"
+            f"{', '.join(readable_names())}; a TSV of predictions begins with the header {' '.join(HEADER)} "
+            "(TAB-separated, in any order; the score may be left out)"
         )
     return found
 

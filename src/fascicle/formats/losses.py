@@ -178,7 +178,7 @@ _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
 )
 
 
-class AnnotatedItem(Named, Protocol):
+class _AnnotatedItem(Named, Protocol):
     """Document, or prediction about one."""
 
     @property
@@ -186,7 +186,7 @@ class AnnotatedItem(Named, Protocol):
         """Mentions in canonical order."""
 
 
-Item = TypeVar("Item", bound=AnnotatedItem)
+Item = TypeVar("Item", bound=_AnnotatedItem)
 
 
 def representable_part(document: Item, holds: HeldFields, report: WriteReport) -> Item:

@@ -94,9 +94,9 @@ def _table(source: Source, files: dict[str, str]) -> OffsetTable:
     return found[0]
 
 
-def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[dict[str, list[OffsetRow]], int]:
+def _rows(table: OffsetTable, source: Source, files: dict[str, str]) -> tuple[dict[str, list[_OffsetRow]], int]:
     """Returns the rows of each text, and the number of rows of other texts."""
-    rows: defaultdict[str, list[OffsetRow]] = defaultdict(list)
+    rows: defaultdict[str, list[_OffsetRow]] = defaultdict(list)
     left_out = 0
     for identifier, row in table.rows(source, files.keys()):
         if identifier:
@@ -113,7 +113,7 @@ def _rows_left_out(table: OffsetTable, count: int) -> tuple[Event, ...]:
     return (Event(step=_STEP, kind="note", code="rows-left-out", message=message),)
 
 
-def _document(tree: Tree, name: str, source: Source, rows: list[OffsetRow]) -> Document:
+def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> Document:
     text, _ = tree.text(name, source)
     collector = MentionCollector(text, step=_STEP)
     for row in rows:
@@ -150,7 +150,7 @@ _ENDS: Final = re.compile(r"\r*\n|\r")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OffsetRow:
+class _OffsetRow:
     """Mention in a row of the table.
 
     Attributes:
@@ -211,7 +211,7 @@ class OffsetTable:
         with open_tree(self.folder, suffixes=(_SUFFIX,)) as tree:
             yield from tree.read(self.name).splitlines(keepends=True)
 
-    def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, OffsetRow]]:
+    def rows(self, source: Source, names: Collection[str]) -> Iterator[tuple[str, _OffsetRow]]:
         """Yields each mention with its document id; the id is empty for documents that are not requested.
 
         Args:
@@ -302,7 +302,7 @@ def _document_named(cells: Sequence[str]) -> str:
     return cells[0].strip().removesuffix(TEXT) if cells else ""
 
 
-def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, OffsetRow]:
+def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, place: Place) -> tuple[str, _OffsetRow]:
     if len(cells) != width:
         raise FormatError(f"the row has {plural(len(cells), 'cell')} and the header {width}; mend the row", at=place)
     name, kind = _document_named([cells[columns["document"]]]), cells[columns["type"]].strip()
@@ -318,7 +318,7 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
     texts = spellings(cells[columns[_OPTIONAL]]) if _OPTIONAL in columns else ()
-    return name, OffsetRow(spans=spans, type=kind, texts=texts)
+    return name, _OffsetRow(spans=spans, type=kind, texts=texts)
 
 
 def spellings(cell: str) -> tuple[str, ...]:

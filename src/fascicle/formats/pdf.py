@@ -55,7 +55,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrintedText:
+class _PrintedText:
     """Text of printed pages.
 
     Attributes:
@@ -71,7 +71,7 @@ class PrintedText:
     left_out: int
 
 
-def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> PrintedText:
+def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> _PrintedText:
     """Puts the pieces of pages in order, and joins them to one text.
 
     Args:
@@ -88,7 +88,7 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
         begun = [joined.add(line) for line in page]
         starts.append(begun[0] if begun else joined.length)
     left_out = sum(map(len, frames))
-    return PrintedText(text=joined.text, hyphens=tuple(joined.hyphens), pages=tuple(starts), left_out=left_out)
+    return _PrintedText(text=joined.text, hyphens=tuple(joined.hyphens), pages=tuple(starts), left_out=left_out)
 
 
 def _frames(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> list[set[int]]:

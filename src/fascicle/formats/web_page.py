@@ -28,7 +28,7 @@ from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
-MAX_DEPTH: Final = (
+_MAX_DEPTH: Final = (
     10_000  # elements inside one another; a parser takes time with the square of it, as the standard has it
 )
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)([^<>]*)")
@@ -106,8 +106,8 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     if len(text) > MAX_PAGE:
         message = f"the page has more than {MAX_PAGE:,} characters; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
-    if _depth(text) > MAX_DEPTH:
-        message = f"elements of the page are nested more than {MAX_DEPTH:,} deep; save its text first"
+    if _depth(text) > _MAX_DEPTH:
+        message = f"elements of the page are nested more than {_MAX_DEPTH:,} deep; save its text first"
         raise FormatError(message, at=source.path, code="too-large")
     if not text:
         yield Document(id=source.name, text="")
@@ -129,7 +129,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _depth(text: str) -> int:
     """Returns about how many elements stand inside one another; pages with few tags are not counted."""
-    if text.count("<") <= MAX_DEPTH:
+    if text.count("<") <= _MAX_DEPTH:
         return 0
     opened, depth, deepest = Counter[str](), 0, 0
     for end, name, rest in _TAG.findall(text):

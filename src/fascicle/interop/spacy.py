@@ -24,7 +24,7 @@ _NIL: Final = "NIL"  # as spaCy's own linker writes it
 _Settings = dict[str, Any]
 
 
-class Component:
+class _Component:
     """Finds mentions in the texts of spaCy, whatever its tokens are.
 
     Every mention becomes a span of ``doc.spans`` that covers its tokens, with the concept of its first link as
@@ -87,7 +87,7 @@ class Component:
         """Returns which model it was; the settings are in the configuration of the pipeline."""
         return json.dumps({"fingerprint": self.model.fingerprint}).encode()
 
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "_Component":
         """Requires the model of `to_bytes`; returns the component itself."""
         self._saved = json.loads(data)["fingerprint"]
         self.__dict__.pop("model", None)
@@ -98,7 +98,7 @@ class Component:
         Path(path).mkdir(parents=True, exist_ok=True)
         (Path(path) / _FILE).write_bytes(self.to_bytes())
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "_Component":
         """Reads what `to_disk` wrote; returns the component itself."""
         return self.from_bytes((Path(path) / _FILE).read_bytes())
 
@@ -167,7 +167,7 @@ def create(
     spans_key: str,
     set_ents: bool,
     overwrite_ents: bool,
-) -> Component:
+) -> _Component:
     """Makes the component; the settings without an explanation are those of `fascicle.load`.
 
     Args:
@@ -197,7 +197,7 @@ def create(
         "threads": threads,
         "variants": variants,
     }
-    return Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
+    return _Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
 
 
 _DEFAULTS: Final = {

@@ -94,7 +94,7 @@ class DenseManifest(Settings, frozen=True, kw_only=True):
     files: dict[str, FileFacts]
 
 
-class PlannedNames(NamedTuple):
+class _PlannedNames(NamedTuple):
     """Names of a pack that get vectors.
 
     Attributes:
@@ -128,7 +128,7 @@ class ExportedEncoder(NamedTuple):
         return NameEncoder.open(self.graph, self.tokenizer, pad=self.pad)
 
 
-def plan_names(pack: Pack, types: Sequence[str]) -> PlannedNames:
+def plan_names(pack: Pack, types: Sequence[str]) -> _PlannedNames:
     """Returns the names of some types, or of all: each once for a type.
 
     Args:
@@ -144,7 +144,7 @@ def plan_names(pack: Pack, types: Sequence[str]) -> PlannedNames:
     starts = np.flatnonzero(np.diff(pairs, prepend=-1))
     counts = np.bincount(pairs[starts] >> 32, minlength=len(pack.types)).tolist()
     found = {pack.types[number]: counts[number] for number in wanted}
-    return PlannedNames(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
+    return _PlannedNames(found, pairs[starts] & 0xFFFFFFFF, np.append(starts, len(terms)), terms)
 
 
 def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int:
@@ -165,7 +165,7 @@ def check_size(names: int, width: int, folder: Path, *, gigabytes: float) -> int
 
 
 def write_dense(
-    folder: Path, pack: Pack, plan: PlannedNames, encoder: ExportedEncoder, *, settings: DenseSettings, told: _OnStep
+    folder: Path, pack: Pack, plan: _PlannedNames, encoder: ExportedEncoder, *, settings: DenseSettings, told: _OnStep
 ) -> DenseManifest:
     """Embeds names, and writes their vectors and the encoder into a folder.
 

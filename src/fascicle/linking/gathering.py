@@ -30,7 +30,7 @@ from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
-HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
+_HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
 
 
 _CHEMICAL: Final = "Chemical"
@@ -244,7 +244,7 @@ class CandidateGenerator:
             remembered=remembered,
             remembered_all=totals[best.owners],
         )
-        allowed = (ways & _SHORT == 0) | distinctive | (agrees >= HALF)
+        allowed = (ways & _SHORT == 0) | distinctive | (agrees >= _HALF)
         return limit_candidates(gathered, self._allowed(gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:

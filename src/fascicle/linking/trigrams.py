@@ -24,7 +24,7 @@ _COUNTED: Final = 512  # strings of the first kind
 _Words = NDArray[np.uint64]
 
 
-class Letters(NamedTuple):
+class _Letters(NamedTuple):
     """Strings as an array.
 
     Attributes:
@@ -36,7 +36,7 @@ class Letters(NamedTuple):
     sizes: Ints
 
 
-def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Floats:
+def similarities(first: Sequence[bytes], second: _Letters, owners: Ints) -> Floats:
     """Returns the share of two strings that is a common subsequence: twice its length, divided by the length of both.
 
     This is one minus the normalised distance of insertions and deletions. The longest common subsequence is found
@@ -58,14 +58,14 @@ def similarities(first: Sequence[bytes], second: Letters, owners: Ints) -> Float
     found = np.zeros(len(owners), dtype=np.float64)
     for start in range(0, len(first), _COUNTED):
         low, high = np.searchsorted(owners, (start, start + _COUNTED)).tolist()
-        chunk, others = first[start : start + _COUNTED], Letters(second.letters[low:high], second.sizes[low:high])
+        chunk, others = first[start : start + _COUNTED], _Letters(second.letters[low:high], second.sizes[low:high])
         common = _common(chunk, others, owners[low:high] - start)
         sizes = _lengths(chunk)[owners[low:high] - start] + others.sizes
         found[low:high] = np.where(sizes > 0, 2.0 * common / np.maximum(sizes, 1), 1.0)
     return found
 
 
-def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters:
+def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> _Letters:
     """Returns the bytes of strings in one array.
 
     Args:
@@ -74,12 +74,12 @@ def to_letters(content: NDArray[np.uint8], starts: Ints, sizes: Ints) -> Letters
         sizes: how many bytes each has, ``[n]``.
     """
     if not sizes.any():
-        return Letters(np.zeros((len(sizes), 0), dtype=np.uint8), sizes)
+        return _Letters(np.zeros((len(sizes), 0), dtype=np.uint8), sizes)
     places = starts[:, None] + np.arange(int(sizes.max()))
-    return Letters(content[np.minimum(places, len(content) - 1)], sizes)
+    return _Letters(content[np.minimum(places, len(content) - 1)], sizes)
 
 
-def _common(first: Sequence[bytes], second: Letters, owners: Ints) -> Ints:
+def _common(first: Sequence[bytes], second: _Letters, owners: Ints) -> Ints:
     """Returns the length of the longest common subsequence of each pair."""
     lengths = _lengths(first)
     words = max(1, -(-int(lengths.max(initial=0)) // _WORD))

@@ -141,7 +141,7 @@ class Filter(_Layer):
         return [self._own(document, patch) for document, patch in zip(documents, patches, strict=True)]
 
 
-class Retyper(Protocol):
+class _Retyper(Protocol):
     """Interface of a span typer, as the step uses it."""
 
     def retype(self, documents: Sequence[Document], proposed: Mapping[str, Sequence[Mention]]) -> list[Patch]:
@@ -156,7 +156,7 @@ class Type(_Layer):
         typer: the span typer.
     """
 
-    typer: Retyper
+    typer: _Retyper
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document."""

@@ -28,7 +28,7 @@ _CHUNK = 4096  # candidates encoded together: enough to sort by length, little e
 _DIGITS = 6
 
 
-class FilterScorer(Protocol):
+class _FilterScorer(Protocol):
     """The network: padded inputs in, ``"logits"`` ``[B, 2]`` out, first of incorrect, then of correct."""
 
     def run(self, inputs: Batch) -> Mapping[str, Floats32]:
@@ -39,7 +39,7 @@ class MentionFilter:
     """Filter behind any predictor. ``judge`` is pure: its result for a mention does not depend on other mentions."""
 
     def __init__(
-        self, manifest: FilterManifest, tokenizer: PieceTokenizer, scorer: FilterScorer, *, max_tokens: int = 1024
+        self, manifest: FilterManifest, tokenizer: PieceTokenizer, scorer: _FilterScorer, *, max_tokens: int = 1024
     ) -> None:
         """Puts the parts together.
 

@@ -62,7 +62,7 @@ def make_reader(folder: Path, manifest: Manifest) -> DocumentReader:
 _TOGETHER = 32  # types that are read at a time
 
 
-class Network(Protocol):
+class _Network(Protocol):
     """Network that takes the vectors of types beside the arrays of a batch."""
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
@@ -77,7 +77,7 @@ class TypedScorer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         vectors: of the types, ``[kinds, K, h]``.
     """
 
-    scorer: Network
+    scorer: _Network
     vectors: Floats32
 
     def run(self, inputs: Mapping[str, Ints]) -> Mapping[str, NDArray[Any]]:

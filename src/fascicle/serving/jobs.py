@@ -30,7 +30,7 @@ from fascicle.settings.pipeline import Limits
 from fascicle.settings.serving import ServeSettings
 
 Served = Pipeline | OpenPipeline
-DoJob = Callable[[OpenPipeline, JobOrder, Channel], None]
+_DoJob = Callable[[OpenPipeline, JobOrder, Channel], None]
 _FACTS: Final = "job.json"
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = ".lock"
@@ -83,7 +83,7 @@ class JobList(msgspec.Struct, frozen=True, kw_only=True):
 class Jobs:
     """Queue of all jobs of a service."""
 
-    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings, *, do: DoJob) -> None:
+    def __init__(self, pipelines: Mapping[str, Served], settings: ServeSettings, *, do: _DoJob) -> None:
         """Creates the queue; no job is started yet.
 
         Args:

@@ -231,5 +231,5 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True, tag="broken"):
     message: str
 
 
-JobMessage = Reached | Ended | Broken
-JOB_MESSAGES: Final[msgspec.json.Decoder[JobMessage]] = msgspec.json.Decoder(JobMessage)
+_JobMessage = Reached | Ended | Broken
+JOB_MESSAGES: Final[msgspec.json.Decoder[_JobMessage]] = msgspec.json.Decoder(_JobMessage)

@@ -34,7 +34,7 @@ _EVERY: Final = 10.0  # seconds between two similar lines
 _REFUSED: Final = (400, 401, 403, 408, 421, 429, 503)
 
 
-def log(told: Mapping[str, Any]) -> None:
+def _log(told: Mapping[str, Any]) -> None:
     """Writes one line of JSON to standard error; it contains no text, no file name and no token."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **told}
     with suppress(OSError, ValueError):
@@ -42,7 +42,7 @@ def log(told: Mapping[str, Any]) -> None:
         sys.stderr.flush()
 
 
-class LogRateLimiter:
+class _LogRateLimiter:
     """Rate limiter for the log: of each kind of refusal or abort one line in ten seconds, with a count."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -72,7 +72,7 @@ class LogRateLimiter:
         self._told.clear()
 
 
-class ServerLog(logging.Handler):
+class _ServerLog(logging.Handler):
     """Log handler for the server and the event loop; keeps only the message template and the error class."""
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -310,7 +310,7 @@ def run(
     with _listening(host, port) as sock:
         try:
             service.start()
-            tell = LogRateLimiter(log)
+            tell = _LogRateLimiter(_log)
             _take_logs(tell)
             config = _Config(
                 app_of(service, log=tell),
@@ -336,22 +336,22 @@ def run(
             service.close()
 
 
-def _connections(settings: ServeSettings, tell: LogRateLimiter) -> _Connections:
+def _connections(settings: ServeSettings, tell: _LogRateLimiter) -> _Connections:
     most = _most_connections(settings.connections)
     each = min(settings.of_address or most // 2, most)
     drop = partial(_drop, tell)
     return _Connections(most=most, each=each, seconds=settings.headers, idle=settings.idle, drop=drop)
 
 
-def _drop(tell: LogRateLimiter, why: str) -> None:
+def _drop(tell: _LogRateLimiter, why: str) -> None:
     tell({"event": "connection", "why": why})
 
 
-def _take_logs(tell: LogRateLimiter) -> None:
+def _take_logs(tell: _LogRateLimiter) -> None:
     """Redirects the messages of the server and the event loop to the log of the service."""
     for name in ("uvicorn", "asyncio"):
         logger = logging.getLogger(name)
-        logger.handlers[:], logger.propagate = [ServerLog(tell)], False
+        logger.handlers[:], logger.propagate = [_ServerLog(tell)], False
 
 
 def _on_hangup(reload: Callable[[], None]) -> None:
@@ -359,7 +359,7 @@ def _on_hangup(reload: Callable[[], None]) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def _reload(service: Service, tokens: Callable[[], _Tokens] | None, tell: LogRateLimiter) -> None:
+def _reload(service: Service, tokens: Callable[[], _Tokens] | None, tell: _LogRateLimiter) -> None:
     """Reads the tokens again; if they cannot be read the old ones stay."""
     try:
         if tokens is not None:

@@ -30,18 +30,18 @@ from fascicle.settings.serving import NamedToken, ServeSettings
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds
 _ESCAPED: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
-Labels = tuple[tuple[str, str], ...]
-Gauges = Iterable[tuple[str, str, Mapping[Labels, float]]]
+_Labels = tuple[tuple[str, str], ...]
+_Gauges = Iterable[tuple[str, str, Mapping[_Labels, float]]]
 
 
-class Metrics:
+class _Metrics:
     """Counts of requests and documents; safe for several threads."""
 
     def __init__(self) -> None:
         """Creates metrics with all counts at zero."""
         self._lock = threading.Lock()
-        self._requests: Counter[Labels] = Counter()
-        self._documents: Counter[Labels] = Counter()
+        self._requests: Counter[_Labels] = Counter()
+        self._documents: Counter[_Labels] = Counter()
         self._characters = 0
         self._buckets: dict[str, list[int]] = {}
         self._seconds: Counter[str] = Counter()
@@ -63,7 +63,7 @@ class Metrics:
             buckets[bisect_left(_BOUNDS, seconds)] += 1
             self._seconds[route] += seconds
 
-    def text(self, gauges: Gauges) -> str:
+    def text(self, gauges: _Gauges) -> str:
         """Returns all metrics as text.
 
         Args:
@@ -71,7 +71,7 @@ class Metrics:
                 that of a counter.
         """
         with self._lock:
-            counters: Gauges = (
+            counters: _Gauges = (
                 ("fascicle_requests_total", "requests that were answered", self._requests),
                 ("fascicle_documents_total", "documents that were answered", self._documents),
                 ("fascicle_characters_total", "characters of text of annotated documents", {(): self._characters}),
@@ -91,14 +91,14 @@ class Metrics:
             yield f"{name}_count{_shown((('route', route),))} {sum(buckets)}"
 
 
-def _lines(name: str, means: str, values: Mapping[Labels, float]) -> Iterator[str]:
+def _lines(name: str, means: str, values: Mapping[_Labels, float]) -> Iterator[str]:
     yield f"# HELP {name} {means}"
     yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
     for labels, value in sorted(values.items()):
         yield f"{name}{_shown(labels)} {value}"
 
 
-def _shown(labels: Labels) -> str:
+def _shown(labels: _Labels) -> str:
     pairs = [f'{name}="{value.translate(_ESCAPED)}"' for name, value in labels]
     return f"{{{','.join(pairs)}}}" if labels else ""
 
@@ -130,7 +130,7 @@ class Service:
         """
         if settings.project is not None and (settings.tokens is None or not settings.curation):
             raise UsageError("a project needs a file of decisions and named tokens; give curation=FILE and tokens=FILE")
-        self.settings, self.metrics = settings, Metrics()
+        self.settings, self.metrics = settings, _Metrics()
         self.pools, self.files, self.jobs = pools, files, jobs
         self.curation: Store | None = None
         self.listed: Made = {}
@@ -180,9 +180,9 @@ class Service:
         """Facts about the pipelines, in order."""
         return tuple(pool.facts for pool in self.pools.values() if pool.facts is not None)
 
-    def gauges(self) -> Gauges:
+    def gauges(self) -> _Gauges:
         """Returns the current state of the workers as gauges."""
-        pools: dict[Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
+        pools: dict[_Labels, Pool] = {(("pipeline", name),): pool for name, pool in self.pools.items()}
         return (
             ("fascicle_waiting_characters", "text that waits or is worked on", _of(pools, lambda one: one.waiting)),
             ("fascicle_workers_ready", "workers that run", _of(pools, lambda one: one.ready)),
@@ -300,7 +300,7 @@ class Service:
         return RawAnswer(id=name, status="failed", problem=problem)
 
 
-def _of(pools: Mapping[Labels, Pool], value: Callable[[Pool], int]) -> dict[Labels, float]:
+def _of(pools: Mapping[_Labels, Pool], value: Callable[[Pool], int]) -> dict[_Labels, float]:
     return {labels: value(pool) for labels, pool in pools.items()}
 
 

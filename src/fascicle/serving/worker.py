@@ -38,7 +38,7 @@ from fascicle.serving.records import PipelineFacts
 from fascicle.serving.work import OpenWork, Work
 from fascicle.settings.pipeline import Limits, Shards
 
-SHARDS: Final = Shards(characters=1_000_000, documents=200)
+_SHARDS: Final = Shards(characters=1_000_000, documents=200)
 RUN: Final = "run"
 
 
@@ -72,7 +72,7 @@ def _run(order: JobOrder, open_pipeline: OpenPipeline) -> Run:
         reading=ReadRequest(format=order.reading),
         format="jsonl",
         workers=order.workers,
-        shards=SHARDS,
+        shards=_SHARDS,
         limits=order.limits,
         open_pipeline=open_pipeline,
     )

@@ -84,15 +84,15 @@ class MatchingRule:
         return self.folded and self.symbols and len(words) == 1 and (len(words[0]) <= _TINY or is_symbol(words[0]))
 
 
-RAW: Final = MatchingRule(name="raw")
-THREE_CASINGS: Final = MatchingRule(
+_RAW: Final = MatchingRule(name="raw")
+_THREE_CASINGS: Final = MatchingRule(
     name="three-casings",
     casings=("upper", "lower"),
     stop_words=ENGLISH_STOP_WORDS,
     untyped=True,
     as_written=frozenset({"PER", "ORG", "LOC"}),
 )
-RULES: Final = MappingProxyType({rule.name: rule for rule in (RAW, THREE_CASINGS)})
+RULES: Final = MappingProxyType({rule.name: rule for rule in (_RAW, _THREE_CASINGS)})
 # The rules of a user's own list, by the setting of its capitals.
 OWN: Final[Mapping[Case, MatchingRule]] = MappingProxyType(
     {
@@ -111,7 +111,7 @@ _SEVERAL: Final = {"s": "s", "were": "were", "have": "have"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class NameCounts:
+class _NameCounts:
     """Counts of the entries of a dictionary, by what was done with them.
 
     Attributes:
@@ -152,7 +152,7 @@ class NameCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Names:
+class _Names:
     """Dictionary that is ready for search.
 
     Attributes:
@@ -169,14 +169,14 @@ class Names:
     strict: dict[str, int]
     sets: list[tuple[str, ...]]
     types: tuple[str, ...]
-    counts: NameCounts
+    counts: _NameCounts
 
     def kind(self, row: int, surface: str) -> int:
         """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none does in its casing."""
         return self.strict.get(surface, self.kinds[row]) if self.strict else self.kinds[row]
 
 
-def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> Names:
+def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> _Names:
     """Reads a dictionary to its end.
 
     Names and texts are split into words by the same rules, so blanks within a name do not matter:
@@ -217,13 +217,13 @@ def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Seg
         same = phrases.setdefault(form.lower(), NO_KIND)
         strict[form] = number if same == NO_KIND else sets.joined(same, number)
     order = sorted(phrases)
-    counts = NameCounts(
+    counts = _NameCounts(
         **{name: told[name] for name in ("entries", "empty", "signs", "too_long", "one_letter")},
         phrases=len(order),
         several_types=several,
         stop_words=tuple(removed),
     )
-    return Names(
+    return _Names(
         table=Table.of(order),
         kinds=array("i", map(phrases.__getitem__, order)),
         strict=strict,
@@ -263,7 +263,7 @@ def _check_type(entry: Entry, rule: MatchingRule) -> None:
 
 
 def _what(entry: Entry, words: list[str]) -> str:
-    """Returns the class of an entry, as `NameCounts` counts it; a ``"name"`` is not counted apart."""
+    """Returns the class of an entry, as `_NameCounts` counts it; a ``"name"`` is not counted apart."""
     if not words:
         return "empty"
     if not has_letters(entry.name):

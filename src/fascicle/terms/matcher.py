@@ -206,7 +206,7 @@ def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, p
 
 SOURCE: Final = "dictionary"
 _BITS: Final = (1 << 64) - 1
-PORTION: Final = 1 << 20  # characters of text that are searched together
+_PORTION: Final = 1 << 20  # characters of text that are searched together
 _CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
 _Found = tuple[tuple[Match, ...], list[str]]
 
@@ -309,7 +309,7 @@ class Matcher(Annotator):
         yield from (found for found, _ in self._found(documents))
 
     def _found(self, documents: Iterable[Document]) -> Iterator[_Found]:
-        for chunk in portions(documents, characters=PORTION):
+        for chunk in portions(documents, characters=_PORTION):
             yield from self._of_chunk(chunk)
 
     def predict(self, documents: Sequence[Document]) -> list[Patch]:

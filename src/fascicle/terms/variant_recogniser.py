@@ -15,7 +15,7 @@ from fascicle.text.annotator import Annotator, TagSpace
 NAME: Final = "variants"
 TYPE: Final = "SequenceVariant"
 HGVS: Final = "HGVS"
-DBSNP: Final = "dbsnp"  # as the Bioregistry spells it
+_DBSNP: Final = "dbsnp"  # as the Bioregistry spells it
 _NEAR: Final = 40  # characters in which a word makes a weak form a variant
 _AROUND: Final = 200  # characters whose words tell whether letters are bases or amino acids
 _SPEAKS: Final = re.compile(
@@ -221,6 +221,6 @@ def _links(name: str, numbers: dict[str, str]) -> tuple[Link, ...]:
     if not name:
         return ()
     if name.startswith("rs"):
-        return (Link(id=name, ontology=DBSNP, curie=f"{DBSNP}:{name}"),)
-    same = (f"{DBSNP}:{numbers[name]}",) if name in numbers else ()
+        return (Link(id=name, ontology=_DBSNP, curie=f"{_DBSNP}:{name}"),)
+    same = (f"{_DBSNP}:{numbers[name]}",) if name in numbers else ()
     return (Link(id=name, ontology=HGVS, curie=f"{HGVS}:{name}", same=same),)

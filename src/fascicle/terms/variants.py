@@ -22,7 +22,7 @@ _BASES: Final = "A adenine|adenosine,C cytosine|cytidine,G guanine|guanosine,T t
 
 
 _ROWS: Final = tuple(row.split(" ", 2) for row in _AMINO_ACIDS.split(","))
-SHORT_NAMES: Final = MappingProxyType(
+_SHORT_NAMES: Final = MappingProxyType(
     {name.lower(): row[1] for row in _ROWS for name in (row[0], row[1], *row[2].replace("\\", "").split("|"))}
 )  # any way to write an amino acid, in lower case -> ``Val``
 BASES: Final = MappingProxyType(
@@ -31,15 +31,15 @@ BASES: Final = MappingProxyType(
 LETTER: Final = r"[ACDEFGHIKLMNPQRSTVWY]"
 SHORT: Final = "|".join(short for _, short, _ in _ROWS[:-1])
 NAME: Final = "|".join(names for _, _, names in _ROWS[:-1])
-STOP: Final = r"stop|Stop|STOP|Ter|ter|TER|X|\*"
-BASE_NAME: Final = "|".join(row[2:] for row in _BASES.split(","))
+_STOP: Final = r"stop|Stop|STOP|Ter|ter|TER|X|\*"
+_BASE_NAME: Final = "|".join(row[2:] for row in _BASES.split(","))
 # Of TTT, TTC, TTA, TTG, TCT and so on: the standard genetic code.
 _CODED: Final = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
 LETTERS: Final = MappingProxyType({short: letter for letter, short, _ in _ROWS})  # ``Val`` -> ``V``
 
 
 _ANY: Final = frozenset({"G719", "E709", "V600", "G12", "G13"})  # where X stands for any amino acid, and not for a stop
-Groups = Mapping[str, str]
+_Groups = Mapping[str, str]
 
 _ARROW: Final = r"(?:\s?(?:[-−–]{0,3}>|=+>|→|⟶|/|\\)\s?|\sto\s|-to-)"
 _INTRON: Final = r"(?:IVS|ivs)\s?\d+\s?[-+−–]\s?\d+"
@@ -75,12 +75,12 @@ class VariantForm(NamedTuple):
     """
 
     pattern: re.Pattern[str]
-    name: Callable[[Groups], str]
+    name: Callable[[_Groups], str]
     weak: bool = False
     letters: bool = False
 
 
-def dna(groups: Groups) -> str:
+def _dna(groups: _Groups) -> str:
     """The name of a change of bases; ``c`` is taken where no level is written."""
     start, end = _places(groups)
     ref, alt = (BASES.get(groups[name].lower(), groups[name]) for name in ("ref", "alt"))
@@ -92,7 +92,7 @@ def dna(groups: Groups) -> str:
     return _dna_name(groups, start, end, what)
 
 
-def dna_event(groups: Groups) -> str:
+def _dna_event(groups: _Groups) -> str:
     """The name of a deletion, a duplication or an insertion of bases."""
     start, end = _places(groups)
     event, added = re.sub("del[ACGTU]+ins", "delins", groups["event"]), groups.get("seq") or ""
@@ -106,20 +106,20 @@ def dna_event(groups: Groups) -> str:
     return _dna_name(groups, start, end, f"{event}{added}")
 
 
-def _dna_name(groups: Groups, start: str, end: str, what: str) -> str:
+def _dna_name(groups: _Groups, start: str, end: str, what: str) -> str:
     level = groups.get("level") or "c"
     return f"{level}.{_range(start, end)}{what.lower() if level == 'r' else what}"
 
 
-def protein(groups: Groups) -> str:
+def protein(groups: _Groups) -> str:
     """The name of the change of an amino acid."""
     if groups["alt"] == "X" and groups["ref"] + groups["start"] in _ANY:
         return ""
-    ref, alt = (SHORT_NAMES.get(_plain(groups[name]), "=") for name in ("ref", "alt"))
+    ref, alt = (_SHORT_NAMES.get(_plain(groups[name]), "=") for name in ("ref", "alt"))
     return f"p.{ref}{groups['start']}{'=' if ref == alt else alt}"
 
 
-def codon(groups: Groups) -> str:
+def _codon(groups: _Groups) -> str:
     """The name of the change of an amino acid by that of its codon."""
     ref, alt = (
         _CODED[sum("TCAG".index(one) * 4 ** (2 - at) for at, one in enumerate(groups[name].replace("U", "T")))]
@@ -128,37 +128,37 @@ def codon(groups: Groups) -> str:
     return protein({"ref": ref, "alt": alt, "start": groups["start"]})
 
 
-def as_written(groups: Groups) -> str:
+def _as_written(groups: _Groups) -> str:
     """The name that the text has, with plain signs and without blanks."""
     return re.sub("[−–]", "-", re.sub(r"\s", "", groups["all"]))
 
 
-def frame_shift(groups: Groups) -> str:
+def _frame_shift(groups: _Groups) -> str:
     """The name of a shift of the reading frame."""
     alt, length = groups["alt"], groups["length"]
     tail = f"Ter{length}" if length and alt else ""
-    return f"p.{_place(groups['ref'], groups['start'])}{SHORT_NAMES[alt.lower()] if alt else ''}fs{tail}"
+    return f"p.{_place(groups['ref'], groups['start'])}{_SHORT_NAMES[alt.lower()] if alt else ''}fs{tail}"
 
 
-def protein_event(groups: Groups) -> str:
+def _protein_event(groups: _Groups) -> str:
     """The name of a deletion, a duplication or an insertion of amino acids."""
     start, added = _place(groups["ref"], groups["start"]), ""
     event = groups.get("event", "").replace(">", "delins") or "del"
     end = _place(groups["last"], groups["end"]) if groups.get("end") else ""
     if "ins" in event:
         seq = groups["seq"]
-        added = "".join(SHORT_NAMES[one.lower()] for one in re.findall(rf"{_AA3}|Ter", seq) or seq)
+        added = "".join(_SHORT_NAMES[one.lower()] for one in re.findall(rf"{_AA3}|Ter", seq) or seq)
         if not added or (event == "ins" and not end):
             return ""
     return f"p.{_range(start, end)}{event}{added}"
 
 
-def deleted(groups: Groups) -> str:
+def _deleted(groups: _Groups) -> str:
     """The name of a deletion that is written before its amino acids, and of what may be in their place."""
-    return protein_event({**groups, "event": "delins" if groups["seq"] else "del"})
+    return _protein_event({**groups, "event": "delins" if groups["seq"] else "del"})
 
 
-def deleted_run(groups: Groups) -> str:
+def _deleted_run(groups: _Groups) -> str:
     """The name of a deletion that states its amino acids."""
     seq, end = groups["seq"], int(groups["start"]) + len(groups["seq"]) - 1
     return f"p.{_range(_place(seq[0], groups['start']), _place(seq[-1], str(end)))}del"
@@ -171,10 +171,10 @@ def _plain(name: str) -> str:
 
 
 def _place(ref: str, start: str) -> str:
-    return f"{SHORT_NAMES[ref.lower()]}{start}"
+    return f"{_SHORT_NAMES[ref.lower()]}{start}"
 
 
-def _places(groups: Groups) -> tuple[str, str]:
+def _places(groups: _Groups) -> tuple[str, str]:
     """First and last place; the last is empty if there is one place, both are if it is none of HGVS."""
     start, end = (_number(groups.get(name) or "") for name in ("start", "end"))
     if not end and (both := re.fullmatch(r"(\d+)-(\d+)", start)) and int(both[2]) > int(both[1]):
@@ -204,7 +204,7 @@ def _range(start: str, end: str) -> str:
 
 def _form(
     pattern: str,
-    name: Callable[[Groups], str] = lambda groups: "",
+    name: Callable[[_Groups], str] = lambda groups: "",
     *,
     weak: bool = False,
     left: str = _LEFT,
@@ -229,41 +229,41 @@ def _numbers() -> Iterator[VariantForm]:
 def _dna_forms() -> Iterator[VariantForm]:
     place = rf"(?P<start>{_PLACE})"
     change = rf"(?P<ref>{_BASE}{{1,6}}){_ARROW}(?P<alt>{_BASE}{{1,6}})"
-    yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", dna, left=_SIGNED)
-    yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", dna)
-    yield _form(rf"(?P<level>r)\.\(?{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)\)?", dna)
-    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", dna_event)
+    yield _form(rf"(?:{_LEVEL})?{_PLACES}(?:,?\s)?(?P<open>\()?{change}(?(open)\))", _dna, left=_SIGNED)
+    yield _form(rf"{_LEVEL}(?P<ref>{_BASE}){place}(?:{_ARROW})?(?P<alt>{_BASE})", _dna)
+    yield _form(rf"(?P<level>r)\.\(?{_PLACES}(?P<ref>[acgu]+)>(?P<alt>[acgu]+)\)?", _dna)
+    yield _form(rf"(?P<level>r)\.{_PLACES}(?P<event>{_EVENT})(?P<seq>[acgu]+)?", _dna_event)
     signed = r"(?P<start>\(?[-−–+]\s?\d{2,5}\)?)"
-    yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", dna)
-    yield _form(r"(?P<ref>[ACGT]) (?P<start>\d{3,6})\s?(?P<alt>[ACGT])", dna)  # a 100 U dose
-    yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", dna)
-    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?!(?P=ref))(?P<alt>[ACGT])", dna)  # U18666A is a drug
-    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", dna, weak=True)  # A22026A is a device
+    yield _form(rf"(?P<ref>{_BASE})\s?{signed}\s?(?:{_ARROW})?(?P<alt>{_BASE})", _dna)
+    yield _form(r"(?P<ref>[ACGT]) (?P<start>\d{3,6})\s?(?P<alt>[ACGT])", _dna)  # a 100 U dose
+    yield _form(rf"(?P<ref>{_BASE})(?P<start>\d{{2,6}}){_ARROW}(?P<alt>{_BASE})", _dna)
+    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?!(?P=ref))(?P<alt>[ACGT])", _dna)  # U18666A is a drug
+    yield _form(r"(?P<ref>[ACGT])(?P<start>\d{5,6})(?P<alt>(?P=ref))", _dna, weak=True)  # A22026A is a device
     yield _form(rf"(?:[-−–+]\d{{2,5}}|{_INTRON})\s?{_BASE}{{1,2}}", weak=True, left=_SIGNED)
     yield _form(rf"(?P<one>{_BASE}){_ARROW}(?!(?P=one)){_BASE}(?![-\s][Rr]ich)", weak=True)
     yield _form(rf"{_BASE}{{2}}(?:\s?[-−–=]{{0,3}}>\s?|\s?→\s?| to ){_BASE}{{2}}", weak=True)
-    yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", codon)
+    yield _form(rf"(?i:codon) {place},? (?P<ref>{_BASE}{{3}}){_ARROW}(?P<alt>{_BASE}{{3}})", _codon)
     behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
-    yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", dna, left=behind)
+    yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, left=behind)
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
 
 
 def _dna_events() -> Iterator[VariantForm]:
     seq = r"(?P<seq>[ACGTU]+|\d+(?:\s?bp)?)?"
-    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}", dna_event, left=_SIGNED)
-    yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", dna_event)
-    yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", dna_event)
+    yield _form(rf"(?:{_LEVEL})?{_PLACES}\s?(?P<event>{_EVENT}|del[ACGTU]+ins)\s?{seq}", _dna_event, left=_SIGNED)
+    yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", _dna_event)
+    yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", _dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
-    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}{_BASE}*\[\d+\])", as_written)
+    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}{_BASE}*\[\d+\])", _as_written)
     # Places that are not known exactly.
-    yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", as_written)
+    yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written)
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
     yield _form(rf"[ACGT]{{2,12}} (?:{_EVENT_NAME})|(?:{_EVENT_NAME}) \([ACGT]{{2,12}}\)")
     of_size = r"(?P<event>[Dd]el)etion of (?P<seq>\d+\s?(?:bp|base pairs|nucleotides))"
-    yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", dna_event)
+    yield _form(rf"{of_size} at (?:position|nucleotide|nt) (?P<start>\d+)", _dna_event)
     yield _form(r"(?:ins/del|del/ins|del|ins|dup)\s?\d+[\s-]?bp")
     yield _form(r"[-−–]\d+ \d+N (?:ins/del|del/ins|del|ins)", left=_SIGNED)
-    yield _form(rf"(?i:{BASE_NAME}) (?:{_EVENT_NAME})")
+    yield _form(rf"(?i:{_BASE_NAME}) (?:{_EVENT_NAME})")
     yield _form(r"\([ACGT]{1,6}\)\d{1,3}(?!\()", weak=True)
     yield _form(r"(?:Δ|∆|[Dd]elta[\s-]?|DD)\d{2,4}(?:\s?[-–]\s?\d{2,4})?(?: deletion)?", weak=True, left="")
     yield _form(r"(?:[Dd]eletion of )?[ACGT](?: deletion)? at(?: nucleotide)?(?: position)? -?\d+", weak=True)
@@ -272,14 +272,14 @@ def _dna_events() -> Iterator[VariantForm]:
 def _protein_forms() -> Iterator[VariantForm]:
     prefix, number = r"(?:p\.\s?\(?)?", r"\(?(?P<start>[1-9]\d{0,4})\)?"
     between = rf"(?:{_ARROW}|\s|-(?!{_AA3}(?:[\s-]?\d|\(|\]?-)))?"  # Glu 754-Lys 759 is a bridge
-    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{STOP})(?!\(\d)\)?", protein)
-    yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{STOP}|=)\)?", protein)
+    yield _form(rf"{prefix}(?P<ref>{_AA3})[\s-]?{number}{between}(?P<alt>{_AA3}|{_STOP})(?!\(\d)\)?", protein)
+    yield _form(rf"p\.\s?\(?(?P<ref>{_AA})(?P<start>\d+)(?P<alt>{_AA}|{_STOP}|=)\)?", protein)
     yield _form(rf"(?P<ref>{_AA3})[\s-]?(?P<start>\d{{2,4}})-(?P<alt>{_AA3})[\s-]?(?P=start)", protein)
     one = rf"(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?:{_ARROW})?(?P<alt>{LETTER}|X|\*|stop)"
     yield _form(one, protein, left=r"(?<![A-Z0-9_.])", letters=True)  # KrasG12D
     yield _form(rf"(?P<ref>{LETTER})(?P<start>[1-9])(?P<alt>{LETTER})", protein, weak=True)
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
-    yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{STOP})", protein)
+    yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{_STOP})", protein)
     yield _form(r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}")
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
@@ -288,18 +288,18 @@ def _protein_forms() -> Iterator[VariantForm]:
 def _protein_events() -> Iterator[VariantForm]:
     prefix, place = r"(?:p\.\s?\(?)?", rf"(?P<ref>{_AA})(?P<start>[1-9]\d*)"
     shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+)?|\w{{0,8}})"
-    yield _form(rf"{prefix}{place}{shift}\)?", frame_shift)
+    yield _form(rf"{prefix}{place}{shift}\)?", _frame_shift)
     last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
     added = rf"(?P<seq>(?:{_AA3}|Ter)+|{LETTER}*\*|{LETTER}+)?"
-    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", protein_event)
+    yield _form(rf"{prefix}{place}{last}\s?(?P<event>{_EVENT}|(?(last)>|(?!))){added}\)?", _protein_event)
     longer = rf"p\.\s?\(?(?P<all>(?:Ter|\*)\d+(?:{_AA3})?ext(?:Ter|\*)(?:\d+|\?))\)?"
     yield _form(longer, lambda groups: f"p.{groups['all'].replace('*', 'Ter')}")
-    yield _form(rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?", deleted)
+    yield _form(rf"del[\s-]?(?P<ref>{_AA3}|[DEFHIKLMPQRSVWY])(?P<start>[1-9]\d+){last}(?:ins{added})?", _deleted)
     delta = r"(?:Δ|∆|[Dd]elta[\s-]?)"
-    yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", protein_event)
-    yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", protein_event)
+    yield _form(rf"{delta}(?P<ref>{_AA3}|[ADEFHIKLMPQRSTVWY])\s?(?P<start>\d{{2,5}})", _protein_event)
+    yield _form(rf"(?P<ref>{_AA})(?P<start>\d{{2,5}})\s?(?:Δ|∆)", _protein_event)
     yield _form(rf"(?:{_AA}\d+_)+{_AA}\d+ deletion")
-    yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", deleted_run)
+    yield _form(rf"(?P<start>\d{{1,4}})del(?P<seq>{LETTER}+)", _deleted_run)
     yield _form(rf"{LETTER}{{2,5}}\s?\d+-\d+\s?(?:ins|del|{_EVENT_NAME})")
 
 
@@ -307,11 +307,11 @@ def _spoken_forms() -> Iterator[VariantForm]:
     """Variants in words."""
     to = r"(?:[\s-](?:to|for|with|by|→)[\s-](?:an? |the )?|\s?(?:-{1,3}>|→)\s?)"
     place = rf"{_AT}[\s-](?:c\.)?(?P<start>[-−+]?\d+)(?: position)?"
-    base = rf"(?:{_BASE}|(?i:{BASE_NAME}))"
+    base = rf"(?:{_BASE}|(?i:{_BASE_NAME}))"
     # Who substitutes valine for alanine has valine in the end.
     given = "|".join(f"(?<=substitut{one} )" for one in ("ion of", "ion of a", "ion of an", "ion of the", "ing", "es"))
     for before, behind in ((f"(?:{given})", f"(?: {_CHANGE})?"), ("", " (?i:substitution)")):
-        for unit, name in ((_FULL, protein), (base, dna)):
+        for unit, name in ((_FULL, protein), (base, _dna)):
             yield _form(rf"{before}(?P<alt>{unit})[\s-]for[\s-](?:an? |the )?(?P<ref>{unit}){behind}{place}", name)
     yield _form(rf"(?P<ref>{_FULL}){to}(?P<alt>{_FULL})(?: {_CHANGE})?{place}", protein)
     yield _form(rf"(?P<ref>{_FULL}){place}{to}(?P<alt>{_FULL})", protein)
@@ -319,7 +319,7 @@ def _spoken_forms() -> Iterator[VariantForm]:
     yield _form(rf"(?P<ref>(?i:{NAME}))[\s-](?P<start>\d+)[\s-](?P<alt>(?i:{NAME}))", protein)
     yield _form(rf"(?i:codon) (?P<start>\d+),? (?P<ref>{_FULL})(?:{to}|/)(?P<alt>{_FULL})", protein)
     yield _form(rf"(?P<start>\d+),? from (?P<ref>{_FULL}){to}(?P<alt>{_FULL})", protein)
-    yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", dna)
+    yield _form(rf"\(?(?P<ref>{base})(?:{_ARROW}|{to})(?P<alt>{base})\)?(?: {_CHANGE})?{place}", _dna)
     yield _form(rf"{_FULL}{to}{_FULL}", weak=True)
     yield _form(rf"(?P<ref>{LETTER}) to (?P<alt>{LETTER}) (?:substitution|mutation){place}", protein)
     yield _form(r"(?:[ACGT]|\([A-Z]\)) allele (?:at|for) (?:the )?(?:codon |position )?[-−]?\d+")

@@ -24,7 +24,7 @@ _Doubles = Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cooccurrence:
+class _Cooccurrence:
     """Sparse symmetric table of weighted cooccurrence counts.
 
     Attributes:
@@ -44,7 +44,7 @@ class Cooccurrence:
 
 def count_cooccurrence(
     sequences: Iterable[Sequence[str]], *, window: int = 15, least: int = 1, most: int = 0
-) -> Cooccurrence:
+) -> _Cooccurrence:
     """Counts as GloVe does (Pennington et al. 2014, §4.2): two words at the distance ``d`` add ``1/d`` to each other.
 
     Rare words are left out first, so that their neighbours become adjacent, as in the authors' program. Sequences,
@@ -74,7 +74,7 @@ def count_cooccurrence(
             "rarer words"
         )
     rows, columns = np.divmod(keys, len(words))
-    return Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))
+    return _Cooccurrence(words=words, rows=rows, columns=columns, values=values, left_out=len(counts) - len(words))
 
 
 def _near(ids: Ints, owner: Ints, *, window: int, size: int) -> tuple[Ints, _Doubles]:
@@ -177,7 +177,7 @@ def gradient(first: Side, second: Side, cells: Cells) -> tuple[float, Side, Side
 
 
 def train_glove(
-    table: Cooccurrence, settings: GloveSettings, *, tell: Callable[[int, float], None] | None = None
+    table: _Cooccurrence, settings: GloveSettings, *, tell: Callable[[int, float], None] | None = None
 ) -> StaticVectors:
     """Trains vectors, and adds a row ``<unk>`` for unknown words: the mean of the rarest words.
 
@@ -211,7 +211,7 @@ def train_glove(
     return _finished(table, sides)
 
 
-def _blocks(table: Cooccurrence, order: Ints, size: int) -> Iterator[tuple[Ints, Ints]]:
+def _blocks(table: _Cooccurrence, order: Ints, size: int) -> Iterator[tuple[Ints, Ints]]:
     """Yields blocks of rows, sorted, and the indices of their cells, until all rows are used."""
     bounds = np.searchsorted(table.rows, np.arange(len(order) + 1))
     for start in range(0, len(order), size):
@@ -236,7 +236,7 @@ def _step(side: Side, sums: Side, at: Ints, *, slope: Side, rate: float) -> None
         values[at] -= rate * change / np.sqrt(total)
 
 
-def _finished(table: Cooccurrence, sides: list[Side]) -> StaticVectors:
+def _finished(table: _Cooccurrence, sides: list[Side]) -> StaticVectors:
     matrix: Floats32 = (sides[0].vectors + sides[1].vectors).astype(np.float32)
     words = table.words
     if _UNKNOWN not in words:

@@ -53,7 +53,7 @@ class KnownWords:
         self._known: dict[str, _Cut] = {}
 
     def encode(self, texts: Sequence[str]) -> list[tuple[Ints, Ints]]:
-        """Returns the ids and character ranges of the pieces of texts for which `is_plain` holds."""
+        """Returns the ids and character ranges of the pieces of texts for which `_is_plain` holds."""
         joined = "\n".join(texts)
         words = _WORD.findall(joined)
         cuts = list(map(self._known.get, words))
@@ -84,7 +84,7 @@ class KnownWords:
         return found
 
 
-def is_plain(text: str) -> bool:
+def _is_plain(text: str) -> bool:
     """True if a text has printable ASCII, blanks and line ends alone."""
     return _PLAIN.fullmatch(text) is not None
 
@@ -240,7 +240,7 @@ class PieceTokenizer:
             Per text: ids ``[n]``, and character ranges in that text ``[n, 2]``; a piece that is only a blank, also one
             that the tokenizer added before the first word, has an empty range.
         """
-        by_words = [self._words is not None and is_plain(text) for text in texts]
+        by_words = [self._words is not None and _is_plain(text) for text in texts]
         known = iter(self._words.encode(list(compress(texts, by_words))) if self._words else ())
         others = [text for text, is_known in zip(texts, by_words, strict=True) if not is_known]
         encoded = iter(self._tokenizer.encode_batch(others, add_special_tokens=False))

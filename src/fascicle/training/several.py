@@ -51,17 +51,17 @@ def without_excluded(documents: list[Document], corpus: CorpusSettings) -> tuple
         The documents that stay, and sentences on the removed ones; no sentences where the recipe names no list.
 
     Raises:
-        InputError: see `without_listed`.
+        InputError: see `_without_listed`.
     """
     if not corpus.exclude:
         return documents, ()
-    (kept,), notes = without_listed({corpus.train: documents}, corpus.exclude)
+    (kept,), notes = _without_listed({corpus.train: documents}, corpus.exclude)
     if len(kept) == len(documents):
-        check_used(corpus.exclude, documents=len(documents), trains=(corpus.train,))
+        _check_used(corpus.exclude, documents=len(documents), trains=(corpus.train,))
     return kept, notes
 
 
-def check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
+def _check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
     """Refuses a list that names training documents but none of those that exist.
 
     Args:
@@ -79,7 +79,7 @@ def check_used(exclude: str, *, documents: int, trains: Sequence[str]) -> None:
         )
 
 
-def without_listed(
+def _without_listed(
     files: Mapping[str, Sequence[Document]], exclude: str
 ) -> tuple[list[list[Document]], tuple[str, ...]]:
     """Removes the documents of an exclusion list.
@@ -183,7 +183,7 @@ def read_corpora(recipe: Recipe, report: ReadReport | None = None) -> list[Corpu
         users = [one for one in read if parts[one.name].exclude == path]
         if not any(one.excluded for one in users):
             trains = [path for one in users for path in parts[one.name].trains]
-            check_used(path, documents=sum(len(one.train) for one in users), trains=trains)
+            _check_used(path, documents=sum(len(one.train) for one in users), trains=trains)
     return read
 
 
@@ -204,7 +204,7 @@ def read_corpus(name: str, part: PartSettings, report: ReadReport | None = None)
     documents = [document for of_file in read.files.values() for document in of_file]
     kept, left_out = documents, tuple[str, ...]()
     if part.exclude:
-        of_files, left_out = without_listed(read.files, part.exclude)
+        of_files, left_out = _without_listed(read.files, part.exclude)
         kept = [document for of_file in of_files for document in of_file]
     read.check(kept)
     unscored = unscored_type_notes(part.annotates, read.dev.documents) if part.dev else ()

@@ -32,7 +32,7 @@ _VECTORS: Final = "units.vectors.table"  # prefix of the weights of a head with 
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainedModel:
+class _TrainedModel:
     """Model of torch with its weights.
 
     Attributes:
@@ -95,7 +95,7 @@ class TrainedModel:
         return ""
 
 
-def open_trained(given: str, *, key: str, use: str) -> TrainedModel:
+def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
     """Opens a model of torch.
 
     Args:
@@ -119,7 +119,7 @@ def open_trained(given: str, *, key: str, use: str) -> TrainedModel:
         raise RecipeError(f"{key} = {given!r} is an export, {use}; give the run folder of its training", key=key)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    return TrainedModel(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
+    return _TrainedModel(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:

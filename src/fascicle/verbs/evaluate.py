@@ -205,7 +205,7 @@ def _systems_of(args: Options, columns: declared.SomeColumns | None) -> list[Pre
             "no PRED was given to score; name prediction files, or a model with --model, or a pipeline with "
             "--pipeline, or, if GOLD holds the predictions in a column of its own, --gold-column and --pred-column"
         )
-    running: list[Runnable] = [*models_of(args)]
+    running: list[Runnable] = [*_models_of(args)]
     if args.pipeline is not None:
         running.append(PipelineRequest(pipeline=args.pipeline, source=args.source or ""))
     found: list[PredictionRequest | Runnable] = list(declared.prediction_requests(args))
@@ -246,7 +246,7 @@ def _report_of(args: Options) -> ReportRequest | None:
     )
 
 
-def models_of(args: Options) -> list[ModelRequest]:
+def _models_of(args: Options) -> list[ModelRequest]:
     """Returns the models of ``--model``; checks early for errors that would appear only after long work.
 
     Raises:

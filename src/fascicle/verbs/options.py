@@ -81,7 +81,7 @@ def number(words: str, fits: Callable[[float], bool]) -> Callable[[str], float]:
     return read
 
 
-def threads(text: str) -> int:
+def _threads(text: str) -> int:
     """Parses a number of threads, for ``type=``."""
     return _integer(text, least=1, most=max(_MOST_THREADS, os.cpu_count() or 1))
 
@@ -225,7 +225,7 @@ class Declared:
     debug: bool
 
 
-THREADS: Final[Any] = option("--threads N", threads, help="CPU threads; all usable cores by default")
+THREADS: Final[Any] = option("--threads N", _threads, help="CPU threads; all usable cores by default")
 OVERWRITE: Final[Any] = option("--overwrite", help="replace an existing output")
 STRICT: Final[Any] = option("--strict", help="exit with 3 if anything was lost")
 

@@ -26,7 +26,7 @@ _TOKEN: Final = "FASCICLE_TOKEN"  # environment variable
 _LAST_PORT: Final = 65_535
 
 
-def serve(  # noqa: PLR0913
+def _serve(  # noqa: PLR0913
     pipelines: Sequence[str],
     *,
     demo: bool = False,
@@ -88,10 +88,10 @@ def app(
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
     Args:
-        pipelines: see `serve`.
+        pipelines: see `_serve`.
         settings: limits of the service, and who may use it.
-        also: see `serve`.
-        case: see `serve`.
+        also: see `_serve`.
+        case: see `_serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -193,7 +193,7 @@ def run(args: Options) -> int:
     if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file)):
         say("note: browsers send no token for the files of the page, so they cannot open it; add --open-page")
     with explain_missing_extra("serve"):
-        call(serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
+        call(_serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
     return 0
 
 

@@ -32,12 +32,12 @@ class Options:
 
 def run(args: Options) -> int:
     """Prints the list; returns the exit code."""
-    found = choose_settings(tuple(tables()), args.names)
+    found = _choose_settings(tuple(tables()), args.names)
     text = "\n".join(line for table in found for line in _lines(table)).lstrip("\n") + "\n"
     return emit([asdict(table) for table in found], text, as_json=args.json, ensure_ascii=True)
 
 
-def choose_settings(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
+def _choose_settings(listed: Sequence[Table], names: Sequence[str]) -> list[Table]:
     """Returns the tables with the keys that match all names.
 
     Raises:

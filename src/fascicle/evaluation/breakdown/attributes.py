@@ -138,7 +138,7 @@ def assign(values: Values, ranges: Sequence[Range], *, name: str) -> Ints:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class _Attribute:
     """One of the things that are measured.
 
     Attributes:
@@ -162,13 +162,13 @@ class Attribute:
         return self.ranges[0].whole
 
 
-ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
+ATTRIBUTES: Final[Mapping[str, _Attribute]] = MappingProxyType(
     {
-        "length": Attribute(
+        "length": _Attribute(
             "mention length", whole_ranges(1, 2, 3, 5), means="words that the mention touches", paper=True
         ),
-        "text_length": Attribute("text length", whole_ranges(1, 8, 17, 32), means="words of the text", paper=True),
-        "label_consistency": Attribute(
+        "text_length": _Attribute("text length", whole_ranges(1, 8, 17, 32), means="words of the text", paper=True),
+        "label_consistency": _Attribute(
             "label consistency",
             real_ranges(0, 0.1, 0.5, 0.9, 1),
             means="share of the words of all occurrences of its string in training that lie in mentions of its type",
@@ -176,33 +176,33 @@ ATTRIBUTES: Final[Mapping[str, Attribute]] = MappingProxyType(
             needs_training=True,
         ),
         # The paper ends at 1, which nested mentions can exceed.
-        "entity_density": Attribute(
+        "entity_density": _Attribute(
             "entity density (mentions)",
             real_ranges(0, 0.01, 0.025, 0.05, math.inf),
             means="gold mentions of the text for each of its words",
             paper=True,
         ),
-        "token_density": Attribute(
+        "token_density": _Attribute(
             "entity density (words)",
             real_ranges(0, 0.05, 0.15, 0.3, 1),
             means="share of the words of the text that a gold mention touches",
         ),
-        "unknown_words": Attribute(
+        "unknown_words": _Attribute(
             "unknown words",
             real_ranges(0, 0, 0.1, 0.25, 1),
             means="share of the words of the text that training does not have, case included",
             needs_training=True,
         ),
-        "training_frequency": Attribute(
+        "training_frequency": _Attribute(
             "training frequency",
             whole_ranges(0, 1, 3, 11),
             means="training mentions of its string, of whatever type",
             needs_training=True,
         ),
-        "nesting_depth": Attribute(
+        "nesting_depth": _Attribute(
             "nesting depth", whole_ranges(0, 1, 2), means="gold mentions that it lies properly inside of"
         ),
-        "place": Attribute(
+        "place": _Attribute(
             "place in the document",
             real_ranges(0, 0.25, 0.5, 0.75, 1),
             means="share of the characters of the document that stand before it",

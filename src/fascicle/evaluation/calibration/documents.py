@@ -25,7 +25,7 @@ _Cuts = Callable[[str], Sequence[Span]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class _Row:
     """One type in one file of development texts.
 
     Attributes:
@@ -62,7 +62,7 @@ class FittedDocuments:
     """
 
     decision: DocumentDecision
-    rows: tuple[Row, ...]
+    rows: tuple[_Row, ...]
     notes: tuple[str, ...]
 
 
@@ -192,8 +192,8 @@ def _texts(answered: PredictedTexts, kind: str, how: Mapping[str, Any]) -> _Text
     return _Texts(file=answered.file, type=kind, gold=gold, answers=shown, sentences=2 * short > len(shown), how=how)
 
 
-def _row(texts: _Texts, rule: TypeDecision) -> Row:
-    return Row(
+def _row(texts: _Texts, rule: TypeDecision) -> _Row:
+    return _Row(
         file=texts.file,
         type=texts.type,
         mentions=texts.mentions,

@@ -36,7 +36,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Temperature:
+class _Temperature:
     """Divides the logit of a score by one number (Guo et al., ICML 2017).
 
     Attributes:
@@ -66,7 +66,7 @@ class Temperature:
         return TemperatureCurve(temperature=self.value)
 
 
-def fit_temperature(data: JudgedMentions) -> Temperature:
+def fit_temperature(data: JudgedMentions) -> _Temperature:
     """Returns the temperature with the highest likelihood.
 
     Args:
@@ -83,15 +83,15 @@ def fit_temperature(data: JudgedMentions) -> Temperature:
 
     low, high = 1.0 / MOST, 1.0 / LEAST
     if slope(low) >= 0.0:
-        return Temperature(value=MOST, at_bound=True)
+        return _Temperature(value=MOST, at_bound=True)
     if slope(high) <= 0.0:
-        return Temperature(value=LEAST, at_bound=True)
+        return _Temperature(value=LEAST, at_bound=True)
     while high / low > 1.0 + 1e-12:
         middle = math.sqrt(low * high)
         if middle in (low, high):
             break
         low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-    return Temperature(value=1.0 / math.sqrt(low * high))
+    return _Temperature(value=1.0 / math.sqrt(low * high))
 
 
 def fit_isotonic(data: JudgedMentions) -> IsotonicCurve:

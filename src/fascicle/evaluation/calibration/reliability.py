@@ -256,7 +256,7 @@ def precision_recall(scores: Floats, right: Bools, *, gold: int) -> Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Threshold:
+class _Threshold:
     """Threshold on scores: mentions with at least this score are kept.
 
     Attributes:
@@ -270,7 +270,7 @@ class Threshold:
     recall: float
 
 
-def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> Threshold:
+def threshold_for(curve: Curve, *, precision: float | None = None, recall: float | None = None) -> _Threshold:
     """Returns the threshold for a wanted precision or recall, chosen on development data.
 
     Of the thresholds with at least the wanted precision, the one with the highest recall, which is the lowest one; of
@@ -304,7 +304,7 @@ def threshold_for(curve: Curve, *, precision: float | None = None, recall: float
     return _at(curve, at, curve.recall)
 
 
-def best_threshold(curve: Curve) -> Threshold:
+def best_threshold(curve: Curve) -> _Threshold:
     """Returns the threshold with the highest F1, of equal ones the highest.
 
     Raises:
@@ -316,8 +316,8 @@ def best_threshold(curve: Curve) -> Threshold:
     return _at(curve, int(np.argmax(2 * true / (curve.kept + curve.gold))), curve.recall)
 
 
-def _at(curve: Curve, at: int, recall: Floats) -> Threshold:
-    return Threshold(
+def _at(curve: Curve, at: int, recall: Floats) -> _Threshold:
+    return _Threshold(
         threshold=float(curve.thresholds[at]), precision=float(curve.precision[at]), recall=float(recall[at])
     )
 

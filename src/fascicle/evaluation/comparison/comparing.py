@@ -48,7 +48,7 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class _Row:
     """One system.
 
     Attributes:
@@ -119,7 +119,7 @@ class Comparison:
 
     documents: int
     gold: int
-    rows: tuple[Row, ...]
+    rows: tuple[_Row, ...]
     pairs: tuple[Pair, ...]
     union: Measured
     intersection: Measured
@@ -205,9 +205,9 @@ def rates_of_draws(cells: Cells, drawn: Ints, chosen: Bools) -> tuple[Floats, Fl
     return ratios(true, predicted), ratios(true, np.broadcast_to(gold, true.shape)), ratios(2 * true, predicted + gold)
 
 
-def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> Row:
+def _row(cells: Cells, drawn: Ints, at: int, *, scores: Scores, seed: int) -> _Row:
     counts = cells.counts(cells.predicted[:, at] & (cells.predicted.sum(axis=1) == 1))
-    return Row(
+    return _Row(
         name=cells.systems[at],
         measured=measure(cells, drawn, cells.predicted[:, at], seed=seed),
         by_type=scores.by_type,

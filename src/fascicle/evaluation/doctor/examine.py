@@ -123,12 +123,12 @@ def _finding(check: Check, corpus: Corpus, lines: reading.Lines) -> Finding:
     )
 
 
-def _example(hit: Hit, lines: reading.Lines) -> Example:
+def _example(hit: Hit, lines: reading.Lines) -> _Example:
     item = hit.item
     if item is None:
-        return Example(part=hit.counted_under, file=hit.path, message=hit.message)
+        return _Example(part=hit.counted_under, file=hit.path, message=hit.message)
     text = " ... ".join(item.text[start:end] for start, end in hit.spans or ((0, _TEXT + 1),))
-    return Example(
+    return _Example(
         part=item.part.name,
         file=item.path,
         line=lines.line(item, hit.spans[0][0] if hit.spans else 0),
@@ -139,9 +139,9 @@ def _example(hit: Hit, lines: reading.Lines) -> Example:
     )
 
 
-def _facts(corpus: Corpus) -> Iterator[PartFacts]:
+def _facts(corpus: Corpus) -> Iterator[_PartFacts]:
     for part, items in corpus.by_part().items():
-        yield PartFacts(
+        yield _PartFacts(
             name=part.name,
             role=part.role,
             files=tuple(given.path for given in corpus.places if given.part == part),
@@ -156,7 +156,7 @@ _SCHEMA: Final = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class _Example:
     """One case.
 
     Attributes:
@@ -200,11 +200,11 @@ class Finding:
     count: int
     by_part: dict[str, int]
     details: tuple[str, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[_Example, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartFacts:
+class _PartFacts:
     """Facts about a part that was read.
 
     Attributes:
@@ -239,7 +239,7 @@ class Report:
         excluded: documents on the exclusion list.
     """
 
-    parts: tuple[PartFacts, ...]
+    parts: tuple[_PartFacts, ...]
     findings: tuple[Finding, ...]
     without: tuple[str, ...]
     skipped: tuple[str, ...]
@@ -309,7 +309,7 @@ def _section(finding: Finding) -> Iterator[str]:
         yield from ("", *(f"- {_shown(example)}" for example in finding.examples))
 
 
-def _shown(example: Example) -> str:
+def _shown(example: _Example) -> str:
     place = f"{example.file}:{example.line}" if example.line else example.file
     offsets = ";".join(f"{start}-{end}" for start, end in example.spans)
     parts = [place, *([f"document {example.document}"] if example.document else []), *([offsets] if offsets else [])]

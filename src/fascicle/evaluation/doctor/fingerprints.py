@@ -130,7 +130,7 @@ _AT_ONCE: Final = 1 << 21  # elements of sets that are looked up together
 _MOST: Final = 1 << 19
 
 
-class NearPair(NamedTuple):
+class _NearPair(NamedTuple):
     """A probe and a set of the index that are alike.
 
     Attributes:
@@ -187,7 +187,7 @@ class NearIndex:
         """Allows as many pairs again as at the beginning: for probes that are a work of their own."""
         self._budget = self._most
 
-    def pairs(self, probes: Sequence[Hashes], *, own: bool = False) -> Iterator[NearPair]:
+    def pairs(self, probes: Sequence[Hashes], *, own: bool = False) -> Iterator[_NearPair]:
         """Streams what is like the probes, probe by probe.
 
         Args:
@@ -233,7 +233,7 @@ class NearIndex:
         fitting: Ints = members[fits]
         return fitting
 
-    def _alike(self, number: int, places: Ints, candidates: Ints, *, size: int) -> Iterator[NearPair]:
+    def _alike(self, number: int, places: Ints, candidates: Ints, *, size: int) -> Iterator[_NearPair]:
         for part in np.array_split(candidates, -(-len(candidates) * len(places) // _AT_ONCE)):
             wanted = (part[:, None] * self._stride + places[None, :]).ravel()
             at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
@@ -241,7 +241,7 @@ class NearIndex:
             for member, common in zip(part.tolist(), shared.tolist(), strict=True):
                 similarity = Fraction(common, size + int(self._sizes[member]) - common)
                 if similarity >= self._threshold:
-                    yield NearPair(number, member, similarity)
+                    yield _NearPair(number, member, similarity)
 
 
 def _positions(sizes: Ints) -> Ints:

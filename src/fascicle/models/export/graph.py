@@ -204,7 +204,7 @@ class FilterGraph(_TextsGraph):
         return self.model.logits(input_ids, attention_mask).detach()
 
 
-class NameVectors(_TextsGraph):
+class _NameVectors(_TextsGraph):
     """Network that returns the mean of the states of all pieces, special tokens included, scaled to norm 1."""
 
     outputs = ("vectors",)
@@ -393,7 +393,7 @@ def export_names(name: str, graph: Path, tokenizer: Path, *, longest: int) -> in
             f"the encoder {name!r} reads at most {pretrained.encoder.longest} pieces, and names may have {longest}; "
             "choose another encoder"
         )
-    gap = write_graph(NameVectors(pretrained.encoder), graph)
+    gap = write_graph(_NameVectors(pretrained.encoder), graph)
     if gap > _TOLERANCE:
         raise ModelError(f"the ONNX graph of {name!r} differs from the encoder by {gap:.2g}; choose another encoder")
     tokenizer.write_text(pretrained.tokenizer.content, encoding="utf-8")

@@ -34,7 +34,7 @@ _NARROW = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantisation:
+class _Quantisation:
     """Result of :func:`quantise`, for the model card.
 
     Attributes:
@@ -48,7 +48,7 @@ class Quantisation:
     bytes_before: int
 
 
-def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
+def quantise(path_in: str | Path, path_out: str | Path) -> _Quantisation:
     """Stores weights and embedding tables as 8-bit integers; activations are scaled at run time.
 
     Args:
@@ -83,7 +83,7 @@ def quantise(path_in: str | Path, path_out: str | Path) -> Quantisation:
     products = sum(node.op_type == _INTEGER for node in written.graph.node)
     if not products:
         raise ModelError(f"{path_in} has no matrix product with a constant weight, so there is nothing to quantise.")
-    return Quantisation(
+    return _Quantisation(
         products=products,
         tables=_integer_tables(written),
         bytes_before=Path(path_in).stat().st_size,

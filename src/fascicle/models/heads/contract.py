@@ -69,7 +69,7 @@ class Head(nn.Module, ABC):
         """
         super().__init__()
         self.level = settings.level
-        self.units = UnitStates(settings)
+        self.units = _UnitStates(settings)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
             part.forget()
 
 
-class UnitStates(nn.Module):
+class _UnitStates(nn.Module):
     """Piece states -> unit states: pooling, input features, dropout; in training also special tokens as units.
 
     Attributes:

@@ -106,7 +106,7 @@ class _JoinedRows(Function):
         return graph.op("ScatterND", slots, places, states, reduction_s=join)
 
 
-class FirstPooling(nn.Module):
+class _FirstPooling(nn.Module):
     """Pooling by the state of the first piece of each unit (also used for units that are pieces)."""
 
     needs = ("first_piece",)
@@ -124,7 +124,7 @@ class FirstPooling(nn.Module):
         return _rows_at(states, first_piece)
 
 
-class MaxPooling(nn.Module):
+class _MaxPooling(nn.Module):
     """Pooling by the elementwise maximum over the pieces of each word (*bundling-learning* §3.1.1)."""
 
     needs = ("first_piece", "unit_of_piece")
@@ -147,23 +147,23 @@ class MaxPooling(nn.Module):
         return torch.where(pooled == lowest, torch.zeros_like(pooled), pooled)
 
 
-class MeanPooling(nn.Module):
+class _MeanPooling(nn.Module):
     """Pooling by the mean over the pieces of each word."""
 
     needs = ("first_piece", "unit_of_piece")
 
     def forward(self, states: Tensor, *, first_piece: Tensor, unit_of_piece: Tensor, **_: Tensor) -> Tensor:
-        """Scatters the states; arguments and shapes as in ``MaxPooling``."""
+        """Scatters the states; arguments and shapes as in ``_MaxPooling``."""
         slots, places = _slots(states, first_piece, unit_of_piece)
         total = _joined_rows(slots, places, states, join="add")
         counts = _joined_rows(slots[..., :1], places, torch.ones_like(states[..., :1]), join="add")
         return (total / counts.clamp(min=1))[:, :-1]
 
 
-POOLINGS: dict[str, type[FirstPooling] | type[MaxPooling] | type[MeanPooling]] = {
-    "first": FirstPooling,
-    "max": MaxPooling,
-    "mean": MeanPooling,
+POOLINGS: dict[str, type[_FirstPooling] | type[_MaxPooling] | type[_MeanPooling]] = {
+    "first": _FirstPooling,
+    "max": _MaxPooling,
+    "mean": _MeanPooling,
 }
 
 

@@ -133,7 +133,7 @@ class LocalPlace:
             file.unlink(missing_ok=True)
 
 
-class RemotePlace(RemoteFolder):
+class _RemotePlace(RemoteFolder):
     """Folder of an object store, which has no locks: two runs at once do the same work twice, with the same bytes."""
 
     pause = 2.0
@@ -159,12 +159,12 @@ class RemotePlace(RemoteFolder):
             yield stream
 
 
-_Place = LocalPlace | RemotePlace
+_Place = LocalPlace | _RemotePlace
 
 
 def open_place(path: str) -> _Place:
     """Returns the place for a path or a URL."""
-    return RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
+    return _RemotePlace(path) if is_url(path) else LocalPlace(Path(path))
 
 
 @contextmanager

@@ -78,7 +78,7 @@ _SHARE: Final = 64  # ... and of later ones this part of all before them: so the
 _LINE: Final = 1 << 24  # bytes that are kept of a line that could not be read
 
 
-class Unread(NamedTuple):
+class _Unread(NamedTuple):
     """Document or input that could not be read.
 
     Attributes:
@@ -95,7 +95,7 @@ class _Aside(FailedDocuments):
     """Collects every reading error for the quarantine; errors about a local copy name the URL of its file."""
 
     keep_going: bool = True
-    all: list[Unread] = field(default_factory=list)
+    all: list[_Unread] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
 
     def add(self, error: InputError) -> None:
@@ -106,7 +106,7 @@ class _Aside(FailedDocuments):
             said = said.replace(near, url)
         kept = error.saying(said)
         kept.file = self.copies.get(error.file, error.file)
-        self.all.append(Unread(kept, raw))
+        self.all.append(_Unread(kept, raw))
 
 
 def plan(
@@ -117,7 +117,7 @@ def plan(
     begun: tuple[int, int] = (0, 0),
     are_unique: bool = True,
     note: Callable[[Entry], None] = lambda entry: None,
-) -> tuple[list[Shard], list[Unread]]:
+) -> tuple[list[Shard], list[_Unread]]:
     """Reads all inputs once, and splits them into shards.
 
     Args:
@@ -309,7 +309,7 @@ def extend_manifest(
     )
 
 
-def _record(unread: Unread) -> Quarantined:
+def _record(unread: _Unread) -> Quarantined:
     error, content = unread
     place = error.line or 0
     name = f"{error.file}:{place}" if place else error.file or str(error)[:100]

@@ -44,7 +44,7 @@ class Pool(Protocol):
         ...
 
 
-class Opener(Protocol):
+class _Opener(Protocol):
     """Interface of what opens a pipeline in any process, such as `fascicle.pipeline.loading.PipelineOpener`."""
 
     @property
@@ -67,7 +67,7 @@ class Opener(Protocol):
         """Limits for a shard."""
         ...
 
-    def from_anywhere(self) -> Opener:
+    def from_anywhere(self) -> _Opener:
         """Returns the same opener, with paths that hold in any folder."""
         ...
 
@@ -132,7 +132,7 @@ class Run:
     def of(
         cls,
         inputs: Sequence[str],
-        opener: Opener,
+        opener: _Opener,
         folder: str,
         *,
         reading: ReadRequest | None = None,

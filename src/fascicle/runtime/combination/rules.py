@@ -138,7 +138,7 @@ def weighted(weights: Sequence[float | str], *, threshold: float | str = HALF) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleKind:
+class _RuleKind:
     """Facts about a rule, found by its name.
 
     Attributes:
@@ -184,7 +184,7 @@ class RuleRequest:
         self.check({name: getattr(self, name) for name in ("k", "weights", "threshold", "filter")})
 
     @property
-    def kind(self) -> RuleKind:
+    def kind(self) -> _RuleKind:
         """Returns the facts about the rule."""
         return RULES[self.name]
 
@@ -219,20 +219,20 @@ def _weighted(request: RuleRequest) -> Rule:
 
 
 # The one table of rules: for commands, for the manifests of ensembles and for Python.
-RULES: Final[Mapping[RuleName, RuleKind]] = MappingProxyType(
+RULES: Final[Mapping[RuleName, _RuleKind]] = MappingProxyType(
     {
-        "union": RuleKind(means="mentions of any system", make=lambda _: union()),
-        "majority": RuleKind(means="mentions of more than half of the systems", make=lambda _: majority()),
-        "kofn": RuleKind(
+        "union": _RuleKind(means="mentions of any system", make=lambda _: union()),
+        "majority": _RuleKind(means="mentions of more than half of the systems", make=lambda _: majority()),
+        "kofn": _RuleKind(
             means="mentions of at least k systems", make=lambda request: k_of_n(request.k or 0), needs=("k",)
         ),
-        "weighted": RuleKind(
+        "weighted": _RuleKind(
             means="mentions of systems that together have more than the threshold of the weights",
             make=_weighted,
             needs=("weights",),
             takes=("threshold",),
         ),
-        "meta": RuleKind(
+        "meta": _RuleKind(
             means="mentions of any system that the learned filter accepts; also for one system",
             make=lambda _: union(),
             needs=("filter",),

@@ -37,7 +37,7 @@ SpansAndScores = tuple[Ints, Floats]
 """Spans ``(start, end, type index)`` in units of a document, ``[m, 3]``, and their scores ``[m]``."""
 
 
-class TableReader(Protocol):
+class _TableReader(Protocol):
     """What takes from the tables of one kind of head what it needs."""
 
     def take(self, tables: Tables, windows: Sequence[Window], counts: Ints) -> list[Any]:
@@ -50,7 +50,7 @@ class TableReader(Protocol):
         """
 
 
-class Decoder(TableReader, Protocol):
+class Decoder(_TableReader, Protocol):
     """Decoder from the tables of one kind of head to spans; one object for each call, since it may hold scores."""
 
     def decide(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[SpansAndScores]:
@@ -62,7 +62,7 @@ class Decoder(TableReader, Protocol):
         """
 
 
-class Prober(TableReader, Protocol):
+class Prober(_TableReader, Protocol):
     """Turns the tables of one kind of head into distributions of given spans; one object for each call."""
 
     def probabilities(self, taken: Sequence[Sequence[Any]], windows: Sequence[Sequence[Window]]) -> list[Floats]:

@@ -204,7 +204,7 @@ class _HeadOutline(msgspec.Struct):
     family: str = ""
 
 
-class Inventory(Protocol):
+class _Inventory(Protocol):
     """Description of the files that a folder should contain."""
 
     @property
@@ -218,7 +218,7 @@ class Inventory(Protocol):
         ...
 
 
-def check_files(folder: Path, manifest: Inventory, *, name: str = MANIFEST) -> None:
+def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> None:
     """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
 
     Files in the state in which they were hashed before are not hashed again; see `core.files.intact`.

@@ -113,7 +113,7 @@ def _invisible(character: str) -> bool:
 _CONTROL: Final = re.compile(r"[\0-\x1f\x7f]")
 
 
-class Folded(NamedTuple):
+class _Folded(NamedTuple):
     """Folded text with a map to its source.
 
     Attributes:
@@ -127,14 +127,14 @@ class Folded(NamedTuple):
     ends: Sequence[int]
 
 
-def fold(text: str) -> Folded:
+def fold(text: str) -> _Folded:
     """Folds a text character by character, each together with the marks on it.
 
     Several folded characters may come from one place (``β`` is ``beta``), and a place may give none.
     """
     if text.isascii():
         plain = _CONTROL.sub(" ", text.lower()).replace("`", "'")
-        return Folded(plain, range(len(text)), range(1, len(text) + 1))
+        return _Folded(plain, range(len(text)), range(1, len(text) + 1))
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -148,7 +148,7 @@ def fold(text: str) -> Folded:
         starts += [at] * len(part)
         ends += [end] * len(part)
         at = end
-    return Folded("".join(parts), starts, ends)
+    return _Folded("".join(parts), starts, ends)
 
 
 _SYMBOL: Final = 6  # letters and digits

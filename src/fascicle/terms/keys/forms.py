@@ -19,7 +19,7 @@ _GROUP_BITS: Final = 3
 GROUP: Final = (1 << _GROUP_BITS) - 1
 
 
-class Codes(NamedTuple):
+class _Codes(NamedTuple):
     """Folded characters.
 
     Attributes:
@@ -60,7 +60,7 @@ class Folder:
         self._table[BARRIER] = _coded(BARRIER, SIGN)
         self._rows: list[Ints32] = [np.zeros(0, dtype=np.int32)]  # row 0: characters that only Python can fold
 
-    def fold(self, points: Ints32) -> Codes:
+    def fold(self, points: Ints32) -> _Codes:
         """Folds texts.
 
         Args:
@@ -73,7 +73,7 @@ class Folder:
             codes = self._table[points]
             low = int(codes.min())
         if low > 0:
-            return Codes(codes, None, None)
+            return _Codes(codes, None, None)
         special = np.flatnonzero(codes < 0)
         rows = -codes[special]
         if (rows == _SLOW).any():
@@ -92,7 +92,7 @@ class Folder:
                 self._table[point] = -len(self._rows) - 1
                 self._rows.append(np.array([_code(one) for one in found], dtype=np.int32))
 
-    def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> Codes:
+    def _expand(self, codes: Ints32, special: Ints, rows: Ints32) -> _Codes:
         """Replaces characters that fold to several characters, or to none."""
         parts = [self._rows[row - 1] for row in rows.tolist()]
         lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
@@ -107,13 +107,13 @@ class Folder:
             after = np.empty(len(codes), dtype=np.int64)  # of each that stays, where the next one starts
             after[stays] = np.append(stays[1:], len(codes))
             ends = after[starts]
-        return Codes(result, starts, ends)
+        return _Codes(result, starts, ends)
 
 
 _SLOW: Final = 1
 
 
-def _slowly(points: Ints32) -> Codes:
+def _slowly(points: Ints32) -> _Codes:
     """Folds texts one by one in Python."""
     codes: list[int] = []
     starts: list[int] = []
@@ -128,7 +128,7 @@ def _slowly(points: Ints32) -> Codes:
         codes += map(_code, part.text)
         starts += (before + 1 + at for at in part.starts)
         ends += (before + 1 + at for at in part.ends)
-    return Codes(np.array(codes, dtype=np.int32), np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
+    return _Codes(np.array(codes, dtype=np.int32), np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64))
 
 
 def _code(character: str) -> int:

@@ -73,7 +73,7 @@ class PackSource(NamedTuple):
     is_whole: bool = False
 
 
-class NameRules(Protocol):
+class _NameRules(Protocol):
     """Interface of the curation rules, as the builder uses them: `Curation`, or `SeenNames`."""
 
     @property
@@ -98,7 +98,7 @@ class Components:
     normaliser: str
     keys: Callable[[Sequence[str]], list[str]]
     table: Callable[[Iterable[str], Path], object]
-    curation: NameRules | None = None
+    curation: _NameRules | None = None
 
 
 def build(
@@ -237,7 +237,7 @@ class _Building:
             return "name with characters that no text has"
         return "name that is too long" if len(name.surface) > self._settings.longest else ""
 
-    def _judged(self, name: MergedName, curie: str, curation: NameRules) -> tuple[int, tuple[int, ...], int]:
+    def _judged(self, name: MergedName, curie: str, curation: _NameRules) -> tuple[int, tuple[int, ...], int]:
         """Returns flags of a name, the sources that remain, and the number of the text of the rules about it."""
         rows = {source: NameRow(name.surface, self._names[source], curie) for source in name.sources}
         said = {source: curation.decide(row) for source, row in rows.items()}

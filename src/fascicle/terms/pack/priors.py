@@ -81,7 +81,7 @@ def common_words() -> Mapping[str, int]:
     return MappingProxyType({word: rank for rank, word in enumerate(words, start=1)})
 
 
-class NameJudgement(NamedTuple):
+class _NameJudgement(NamedTuple):
     """Case policies and probabilities that follow from a name alone.
 
     Attributes:
@@ -95,7 +95,7 @@ class NameJudgement(NamedTuple):
     probabilities: tuple[float, ...]
 
 
-def judge_name(surface: str) -> NameJudgement:
+def judge_name(surface: str) -> _NameJudgement:
     """Returns the case policy of a name, and the probability that it is meant.
 
     Careful are names with at most three letters and digits, common words, and names with a capital behind the first
@@ -119,7 +119,7 @@ def judge_name(surface: str) -> NameJudgement:
         case = symbol = CasePolicy.initial
     elif rank is not None and not inner and len(bare) > _SHORT:
         case = CasePolicy.initial
-    return NameJudgement(case, symbol, tuple(_probability(bare, rank, style) for style in Style))
+    return _NameJudgement(case, symbol, tuple(_probability(bare, rank, style) for style in Style))
 
 
 def _probability(bare: str, rank: int | None, style: Style) -> float:

@@ -26,7 +26,7 @@ MATCH, LABEL, REFERENCE = range(3)
 _UNKNOWN: Final = -1
 
 
-class Edge(NamedTuple):
+class _Edge(NamedTuple):
     """Two concepts with evidence that they are equal.
 
     Attributes:
@@ -42,7 +42,7 @@ class Edge(NamedTuple):
     taken: bool
 
 
-class Sets(NamedTuple):
+class _Sets(NamedTuple):
     """Sets of a pack.
 
     Attributes:
@@ -51,7 +51,7 @@ class Sets(NamedTuple):
     """
 
     leads: Ints
-    edges: tuple[Edge, ...]
+    edges: tuple[_Edge, ...]
 
     def counts(self) -> dict[str, int]:
         """Returns the number of sets, of edges by their evidence, and of conflicts."""
@@ -72,7 +72,7 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
     return found.counts()
 
 
-def make_sets(pack: Pack) -> Sets:
+def make_sets(pack: Pack) -> _Sets:
     """Makes the sets; the same pack gives the same ones."""
     vocabularies = _vocabulary_ranks(pack)
     keys = _label_keys(pack)
@@ -89,11 +89,11 @@ def make_sets(pack: Pack) -> Sets:
                 members[one] = had | new
                 members.pop(two, None)
                 two = one
-        edges.append(Edge(first, other, evidence, one == two))
+        edges.append(_Edge(first, other, evidence, one == two))
     leads = np.arange(len(pack), dtype=np.int64)
     for several in members.values():
         leads[list(several.values())] = several[min(several)]
-    return Sets(leads, tuple(edges))
+    return _Sets(leads, tuple(edges))
 
 
 def _root(roots: Ints, row: int) -> int:

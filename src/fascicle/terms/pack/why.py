@@ -176,7 +176,7 @@ _LABEL: Final = NAME_KINDS.index("label")
 _DIGITS: Final = 6  # of a score, as everywhere
 
 
-class NotSearched(NamedTuple):
+class _NotSearched(NamedTuple):
     """Label that is not searched in texts.
 
     Attributes:
@@ -193,7 +193,7 @@ class NotSearched(NamedTuple):
 
 def unsearched_labels(
     pack: Pack, lost: Iterable[LostLabel] = (), *, settings: RecognitionSettings | None = None
-) -> Iterator[NotSearched]:
+) -> Iterator[_NotSearched]:
     """Yields the labels that are not searched: those that the build left out, and those of the pack.
 
     Args:
@@ -203,14 +203,14 @@ def unsearched_labels(
     """
     sought = _sought(pack, settings or RecognitionSettings())
     for one in _missing(pack, list(dict.fromkeys(lost)), sought):
-        yield NotSearched(*one)
+        yield _NotSearched(*one)
     for names, chosen in (
         (pack.active, ~sought),
         (pack.silent, (pack.silent.flags[:] & layout.DROPPED) != 0),
     ):
         for row in np.flatnonzero((names.kind[:] == _LABEL) & chosen).tolist():
             term = pack.term(names, row)
-            yield NotSearched(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
+            yield _NotSearched(term.concept, term.surface, "curation" if term.off or term.silent else "unlikely")
 
 
 def _missing(pack: Pack, lost: Sequence[LostLabel], sought: Bools) -> Iterator[LostLabel]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fascicle.errors import FormatError
 
-MAGIC: Final = b"fascicle names 1\n"
+_MAGIC: Final = b"fascicle names 1\n"
 
 
 HEADER: Final = 512  # bytes
@@ -64,7 +64,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
 
     def header(self) -> bytes:
         """Returns the first bytes of the file."""
-        return (MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
+        return (_MAGIC + msgspec.json.encode(self)).ljust(HEADER - 1) + b"\n"
 
 
 def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDArray[Any]]]:
@@ -83,10 +83,10 @@ def open_arrays(path: str | os.PathLike[str]) -> tuple[Layout, Mapping[str, NDAr
 def arrays_of(data: NDArray[np.uint8], path: str | os.PathLike[str] = "") -> tuple[Layout, Mapping[str, NDArray[Any]]]:
     """Reads the arrays from the bytes of a table, as `open_arrays`; the path is for error messages."""
     head = bytes(data[:HEADER])
-    if not head.startswith(MAGIC):
+    if not head.startswith(_MAGIC):
         raise _broken(path)
     try:
-        layout = msgspec.json.decode(head[len(MAGIC) :].strip(), type=Layout)
+        layout = msgspec.json.decode(head[len(_MAGIC) :].strip(), type=Layout)
         places = layout.places()
     except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise _broken(path) from error

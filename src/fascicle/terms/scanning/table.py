@@ -21,7 +21,7 @@ _ONE = np.uint8(1)
 _BUCKETS = 1 << 14
 
 
-class Hits(NamedTuple):
+class _Hits(NamedTuple):
     """Places of names among tokens, sorted by their first and last token.
 
     Attributes:
@@ -105,7 +105,7 @@ class Table:
                 result[number] = row
         return result
 
-    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> Hits:
+    def find(self, tokens: TokenArrays, *, inside_words: bool = False) -> _Hits:
         """Returns every place of a name, those inside others included.
 
         Args:
@@ -125,13 +125,13 @@ class Table:
             if not len(at):
                 break
             which, rows = self._ends(_Found(np.arange(len(at)), found.place))
-            ends = Hits(at[which], at[which] + depth, rows)
+            ends = _Hits(at[which], at[which] + depth, rows)
             if not inside_words:
                 ends = _chosen(ends, tokens.closes[ends.last])
             hits.append(_chosen(ends, self._equal(tokens, ends)))
         return _sorted(hits)
 
-    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, Hits]:
+    def _first(self, tokens: TokenArrays, *, inside_words: bool) -> tuple[Ints, Ints, _Hits]:
         """Returns the tokens that names begin with, where their states are, and names of one token.
 
         Each distinct token is looked up once.
@@ -144,7 +144,7 @@ class Table:
         place = np.full(len(present), -1, dtype=np.int64)
         place[forms[found.which]] = found.place
         which, rows = self._ends(found)
-        names = Hits(forms[which], forms[which], rows)
+        names = _Hits(forms[which], forms[which], rows)
         alone = tokens._replace(forms=np.arange(len(present), dtype=np.int32))
         names = _chosen(names, self._equal(alone, names))
         row = np.full(len(present), -1, dtype=np.int64)
@@ -155,7 +155,7 @@ class Table:
             begins &= tokens.opens
             named &= tokens.opens & tokens.closes
         at, single = np.flatnonzero(begins), np.flatnonzero(named)
-        return at, places[at], Hits(single, single, rows[single])
+        return at, places[at], _Hits(single, single, rows[single])
 
     def _next(self, states: Hashes, hashes: Hashes) -> Hashes:
         return building.next_states(states, hashes, bits=self.layout.bits)
@@ -198,7 +198,7 @@ class Table:
             which, place, states = which[on], place[on] + 1, states[on]
         return _joined(numbers), _joined(rows)
 
-    def _equal(self, tokens: TokenArrays, hits: Hits) -> Bools:
+    def _equal(self, tokens: TokenArrays, hits: _Hits) -> Bools:
         """Returns whether the tokens of each hit, a blank apart, are the key of its row; all have as many tokens.
 
         Of hits with one row, one is compared byte by byte, and the others with it, token by token.
@@ -216,7 +216,7 @@ class Table:
         equal[same] = equal[like[same]]
         return equal
 
-    def _equal_bytes(self, tokens: TokenArrays, hits: Hits) -> Bools:
+    def _equal_bytes(self, tokens: TokenArrays, hits: _Hits) -> Bools:
         known = tokens.known
         counts = hits.last - hits.first + 1
         forms = tokens.forms[_ranges(hits.first, counts)]
@@ -243,15 +243,15 @@ class Table:
         return equal
 
 
-def _chosen(hits: Hits, kept: Bools) -> Hits:
-    return Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
+def _chosen(hits: _Hits, kept: Bools) -> _Hits:
+    return _Hits(hits.first[kept], hits.last[kept], hits.rows[kept])
 
 
-def _sorted(parts: list[Hits]) -> Hits:
+def _sorted(parts: list[_Hits]) -> _Hits:
     """Returns all hits in order; no two have the same tokens, for these have one key."""
-    hits = Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
+    hits = _Hits(*(_joined([part[place] for part in parts]) for place in range(3)))
     order = np.argsort(hits.first << 31 | hits.last)
-    return Hits(hits.first[order], hits.last[order], hits.rows[order])
+    return _Hits(hits.first[order], hits.last[order], hits.rows[order])
 
 
 def _starts_of(owner: Ints) -> Ints:

@@ -39,7 +39,7 @@ _LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dialect:
+class _Dialect:
     """Settings for the variant of OBO that a source writes.
 
     Attributes:
@@ -51,11 +51,11 @@ class Dialect:
     taxon: str = ""
 
 
-_OBO: Final = Dialect()
-CELLOSAURUS: Final = Dialect(above=("derived_from",), taxon="NCBI_TaxID:")
+_OBO: Final = _Dialect()
+CELLOSAURUS: Final = _Dialect(above=("derived_from",), taxon="NCBI_TaxID:")
 
 
-def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect = _OBO) -> Iterator[ConceptRecord]:
+def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: _Dialect = _OBO) -> Iterator[ConceptRecord]:
     """Streams the terms of an OBO file; identifiers that were merged into others come at its end.
 
     Raises:
@@ -64,7 +64,7 @@ def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: Dialect
     yield from finish_records(_terms(settings, report, dialect), report)
 
 
-def _terms(settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Iterator[Draft]:
+def _terms(settings: SourceSettings, report: SourceReport, dialect: _Dialect) -> Iterator[Draft]:
     empty = True
     for kind, place, tags in _stanzas(settings, report):
         empty = False
@@ -115,10 +115,10 @@ class _Stanza:
     """Term that is built tag by tag."""
 
     draft: Draft
-    dialect: Dialect
+    dialect: _Dialect
 
     @classmethod
-    def of(cls, tags: _Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: Dialect) -> Draft:
+    def of(cls, tags: _Tags, place: Place, settings: SourceSettings, report: SourceReport, dialect: _Dialect) -> Draft:
         """Returns the term, an empty one if it has no identifier."""
         first = next((value for tag, value, _ in tags if tag == "id"), "")
         identifier = curie(_plain(first), settings.prefix)

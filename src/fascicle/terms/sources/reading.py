@@ -35,7 +35,7 @@ from fascicle.terms.terms import ConceptRecord, Name, curie
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceReader:
+class _SourceReader:
     """Reader of one kind of source.
 
     Attributes:
@@ -53,30 +53,30 @@ class SourceReader:
     table: bool = False
 
 
-def _table(name: str, means: str) -> SourceReader:
-    return SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
+def _table(name: str, means: str) -> _SourceReader:
+    return _SourceReader(name=name, means=means, read=partial(releases.read_published, name=name), table=True)
 
 
-def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> SourceReader:
-    return SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
+def _two(name: str, means: str, read: ReadRecords, *, table: bool = True) -> _SourceReader:
+    return _SourceReader(name=name, means=means, read=read, hierarchy=True, table=table)
 
 
 _ROWS: Final = (
-    SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
-    SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
-    SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
-    SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
-    SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
-    SourceReader(name="sssom", means="SSSOM mappings as TSV", read=releases.read_sssom),
-    SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
-    SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
-    SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
+    _SourceReader(name="obo", means="OBO 1.0 to 1.4", read=read_obo),
+    _SourceReader(name="cellosaurus", means="Cellosaurus as OBO", read=partial(read_obo, dialect=CELLOSAURUS)),
+    _SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
+    _SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
+    _SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
+    _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=releases.read_sssom),
+    _SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
+    _SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
+    _SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
     _two("mesh_terms", "descriptors of MeSH with their preferred names", partial(read_mesh_names, name="mesh_terms")),
     _table("gene_info", "NCBI Gene: gene_info"),
     _two("ncbi_taxonomy", "NCBI Taxonomy: names.dmp, with nodes.dmp as its hierarchy", releases.read_taxa, table=False),
-    SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa),
-    SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
+    _SourceReader(name="ncbi_merged", means="NCBI Taxonomy: merged.dmp", read=releases.read_merged_taxa),
+    _SourceReader(name="medic", means="MEDIC of 2012", read=releases.read_medic),
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
     _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
     _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
@@ -87,10 +87,10 @@ _ROWS: Final = (
     _table("obo_table", "tables of obo-db-ingest, a concept in a row"),
     _table("pairs", "name TAB identifier, without a header, as Reach has them"),
 )
-READERS: Final[Mapping[str, SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
+READERS: Final[Mapping[str, _SourceReader]] = MappingProxyType({row.name: row for row in _ROWS})
 
 
-def find_reader(name: str) -> SourceReader:
+def find_reader(name: str) -> _SourceReader:
     """Returns the reader with a name.
 
     Raises:
@@ -222,7 +222,7 @@ def read_sources(
             yield name, record
 
 
-def check_source(settings: SourceSettings) -> SourceReader:
+def check_source(settings: SourceSettings) -> _SourceReader:
     """Returns the reader of a source, when its settings fit it; the file is not opened.
 
     Raises:
@@ -293,7 +293,7 @@ def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name
     return changes
 
 
-def _branch(settings: SourceSettings, reader: SourceReader) -> Callable[[str], bool]:
+def _branch(settings: SourceSettings, reader: _SourceReader) -> Callable[[str], bool]:
     """Returns a test that ``below`` and ``not_below`` include a concept; reads the source once if they are set."""
     if not settings.below and not settings.not_below:
         return lambda concept: True

@@ -54,7 +54,7 @@ _Table = NDArray[np.float16]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TeacherAnswers:
+class _TeacherAnswers:
     """Probabilities of all labels except O for the units of each document.
 
     Attributes:
@@ -95,7 +95,7 @@ class AnswerLabels:
 
 def teacher_answers(
     teacher: Annotator, documents: Sequence[Document], pieces: Sequence[Pieces], *, wanted: AnswerLabels, folder: Path
-) -> TeacherAnswers:
+) -> _TeacherAnswers:
     """Computes the answers of a teacher, or reads the same answers from a run folder.
 
     Args:
@@ -119,14 +119,14 @@ def teacher_answers(
     key = _key(teacher, documents, pieces, wanted)
     kept = _read(folder, key)
     if kept is not None and len(kept) == sum(units):
-        return TeacherAnswers(tables=np.split(kept, np.cumsum(units)[:-1]), key=key)
+        return _TeacherAnswers(tables=np.split(kept, np.cumsum(units)[:-1]), key=key)
     tables: list[_Table] = []
     for chunk in chunks(documents):
         for tagged in teacher.tag(chunk):
             rows = _columns(tagged.probabilities, teacher, wanted)
             at = len(tables)
             tables.append(_at_units(pieces[at].units, tagged.words, rows))
-    return TeacherAnswers(tables=tables, key=key)
+    return _TeacherAnswers(tables=tables, key=key)
 
 
 _WIDTHS: Final = {"BIO": 2, "IO": 1}
@@ -204,7 +204,7 @@ class _TaughtSet(TrainingSet):
 
 
 @dataclass(kw_only=True, eq=False)
-class DistilledRecogniser(Recogniser):
+class _DistilledRecogniser(Recogniser):
     """Recogniser that learns from the answers of a teacher; its folder keeps them until the end of the run.
 
     Attributes:
@@ -213,7 +213,7 @@ class DistilledRecogniser(Recogniser):
         notes: for the user, before those of a recogniser.
     """
 
-    answers: TeacherAnswers
+    answers: _TeacherAnswers
     more: Mapping[str, Any]
     notes: Sequence[str]
 
@@ -236,7 +236,7 @@ class DistilledRecogniser(Recogniser):
         (self.folder / FILE).unlink(missing_ok=True)
 
 
-def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> DistilledRecogniser:
+def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, Any]) -> _DistilledRecogniser:
     """Computes the answers of the teacher, and builds the student and its training set.
 
     Args:
@@ -270,7 +270,7 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     pupil = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
     trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return DistilledRecogniser(
+    return _DistilledRecogniser(
         answers=answers,
         more={**pair.facts(), "teacher_sha256": source_sha256(recipe.teacher.model)},
         notes=[_told(answers), *pair.notes()],
@@ -349,7 +349,7 @@ def _with_types(parts: Parts, teacher: Annotator, *, gold: float) -> Parts:
     return replace(parts, types=tuple(teacher.types))
 
 
-def _told(answers: TeacherAnswers) -> str:
+def _told(answers: _TeacherAnswers) -> str:
     units = sum(map(len, answers.tables))
     unseen = f"; it does not see {answers.unseen:,} of them as such" if answers.unseen else ""
     return f"the teacher answers for {plural(units, 'word')} of train{unseen}"

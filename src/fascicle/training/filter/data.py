@@ -24,7 +24,7 @@ from fascicle.training.recogniser.data import shuffled_batches
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class _Example:
     """A mention, and whether it is right.
 
     Attributes:
@@ -40,7 +40,7 @@ class Example:
 
 def examples(
     gold: Mapping[str, Iterable[Mention]], predicted: Iterable[Mapping[str, Iterable[Mention]]]
-) -> list[Example]:
+) -> list[_Example]:
     """Returns all examples of some documents, in the order of ``gold`` and, in a document, of the text.
 
     Args:
@@ -54,7 +54,7 @@ def examples(
             if identifier in proposed:
                 proposed[identifier].update(map(_bare, mentions))
     return [
-        Example(document=identifier, mention=mention, correct=mention in true)
+        _Example(document=identifier, mention=mention, correct=mention in true)
         for identifier, true in correct.items()
         for mention in in_order(true | proposed[identifier])
     ]
@@ -68,7 +68,7 @@ _FEWEST = 3  # documents of dev: one to learn from, one to choose the epoch on, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class _Split:
     """Documents of one part of the corpus, divided by use; no document has two uses.
 
     Attributes:
@@ -82,7 +82,7 @@ class Split:
     threshold: tuple[str, ...] = ()
 
 
-def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool) -> Split:
+def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, seed: int, dev: bool) -> _Split:
     """Divides the documents randomly; their order does not matter.
 
     Args:
@@ -105,7 +105,7 @@ def split_documents(identifiers: Sequence[str], settings: FilterSettings, *, see
     least, apart = int(dev), int(wanted > 0)
     held = min(_share(settings.held_out, len(order), least=least), len(order) - least - apart)  # one is left
     chosen = min(_share(wanted, len(order), least=apart), len(order) - held - least)
-    return Split(
+    return _Split(
         learn=tuple(sorted(order[held + chosen :])),
         held_out=tuple(sorted(order[:held])),
         threshold=tuple(sorted(order[held : held + chosen])),
@@ -127,18 +127,18 @@ class FilterExamples:
     """
 
     documents: Mapping[str, Mapping[str, Document]]
-    splits: Mapping[str, Split]
-    examples: Mapping[str, Sequence[Example]]
+    splits: Mapping[str, _Split]
+    examples: Mapping[str, Sequence[_Example]]
 
-    def of(self, use: str) -> tuple[list[Document], list[list[Example]]]:
+    def of(self, use: str) -> tuple[list[Document], list[list[_Example]]]:
         """Returns the documents of one use, ``"learn"`` or ``"held_out"``, with their examples.
 
         Args:
-            use: a field of ``Split``.
+            use: a field of ``_Split``.
         """
         documents, found = [], []
         for part, split in self.splits.items():
-            by_document: dict[str, list[Example]] = {identifier: [] for identifier in getattr(split, use)}
+            by_document: dict[str, list[_Example]] = {identifier: [] for identifier in getattr(split, use)}
             for example in self.examples[part]:
                 if example.document in by_document:
                     by_document[example.document].append(example)

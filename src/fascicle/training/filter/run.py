@@ -51,7 +51,7 @@ _Members = tuple[list[Member], list[Member]]
 _Inputs = tuple[list[EncodedMention], Ints]
 
 
-def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> FilterTrainee:
+def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]) -> _FilterTrainee:
     """Reads the data of a recipe, and builds its filter and its examples.
 
     Args:
@@ -95,13 +95,13 @@ def prepare_filter(recipe: FilterRecipe, folder: Path, before: Mapping[str, Any]
         ],
         files={"split.json": {name: asdict(split) for name, split in material.splits.items()}},
     )
-    return FilterTrainee(
+    return _FilterTrainee(
         folder=folder, recipe=recipe, manifest=manifest, fresh=fresh, exam=exam, loop=trainer, facts=facts
     )
 
 
 @dataclass(kw_only=True, eq=False)
-class FilterTrainee(Trainee):
+class _FilterTrainee(Trainee):
     """Trainee: a filter, scored on held-out examples, with its threshold chosen at the end; see `prepare_filter`."""
 
     folder: Path

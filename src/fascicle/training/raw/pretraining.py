@@ -192,7 +192,7 @@ _UNSCORED: Final = "no document is held out, so the encoder is not scored; raise
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Material:
+class _Material:
     """Text and encoder of a pretraining.
 
     Attributes:
@@ -208,7 +208,7 @@ class Material:
     vocabulary: Mapping[str, int]
 
 
-def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]) -> Pretraining:
+def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping[str, Any]) -> _Pretraining:
     """Reads the text of a recipe and builds its model.
 
     Args:
@@ -236,15 +236,15 @@ def prepare_pretraining(recipe: PretrainingRecipe, folder: Path, before: Mapping
     data = MaskedSet(windows=text.learned, masking=recipe.masking, mask=mask)
     trainer = Trainer(MaskedModel(pretrained.encoder), data, recipe.training.as_training(), seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
-    return Pretraining(
-        folder, recipe, Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary), trainer
+    return _Pretraining(
+        folder, recipe, _Material(text=text, pretrained=pretrained, mask=mask, vocabulary=vocabulary), trainer
     )
 
 
-class Pretraining(Trainee):
+class _Pretraining(Trainee):
     """Trainee: an encoder, scored by the pseudo-perplexity of held-out text, and kept as it was scored last."""
 
-    def __init__(self, folder: Path, recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> None:
+    def __init__(self, folder: Path, recipe: PretrainingRecipe, material: _Material, trainer: Trainer) -> None:
         """Puts the parts together; see ``prepare_pretraining``."""
         self._folder = folder
         self._recipe = recipe
@@ -333,7 +333,7 @@ def _check_window(recipe: PretrainingRecipe, pretrained: Pretrained) -> None:
         )
 
 
-def _facts(recipe: PretrainingRecipe, material: Material, trainer: Trainer) -> Facts:
+def _facts(recipe: PretrainingRecipe, material: _Material, trainer: Trainer) -> Facts:
     text, tokenizer = material.text, material.pretrained.tokenizer
     return Facts(
         data=data_facts(recipe),

@@ -112,7 +112,7 @@ _SORTED_TOGETHER = 50  # batches whose windows are sorted by length before they 
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelView:
+class _LevelView:
     """Documents in units of one level.
 
     Attributes:
@@ -138,7 +138,7 @@ class TrainingSet:
         mixture: determines the windows of an epoch; by default each once.
     """
 
-    views: Mapping[Level, LevelView]
+    views: Mapping[Level, _LevelView]
     heads: Mapping[str, Head]
     gold: Mapping[str, list[Targets]]
     tokenizer: PieceTokenizer
@@ -241,7 +241,7 @@ def training_set(
         ]
     return TrainingSet(
         views={
-            level: LevelView(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
+            level: _LevelView(pieces=view.pieces, windows=[w for cut in view.windows for w in cut])
             for level, view in views.items()
         },
         heads=heads,

@@ -55,7 +55,7 @@ class Inputs:
     notes: tuple[str, ...] = ()
 
 
-NO_INPUTS: Final = Inputs()
+_NO_INPUTS: Final = Inputs()
 MOST_CARRIED: Final = 256 << 20  # largest size in bytes of a pack that is copied to a model folder
 
 
@@ -75,7 +75,7 @@ class Prepared:
     model: NerModel
     data: TrainingSet
     notes: tuple[str, ...]
-    inputs: Inputs = NO_INPUTS
+    inputs: Inputs = _NO_INPUTS
 
 
 def prepare(recipe: Recipe, parts: Parts, pretrained: Pretrained) -> Prepared:
@@ -331,7 +331,7 @@ def read_inputs(recipe: Recipe) -> Inputs:
     """
     given = recipe.inputs
     if not given:
-        return NO_INPUTS
+        return _NO_INPUTS
     labels = source_sha256(recipe.distant.core) if recipe.distant else ""
     reader = WordReader(recipe.reading.segmenter)
     read = [

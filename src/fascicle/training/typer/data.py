@@ -56,7 +56,7 @@ class TrainingSpans:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NegativePool:
+class _NegativePool:
     """Places of spans that are no mention, and whose words are a mention nowhere.
 
     Attributes:
@@ -105,7 +105,7 @@ class TyperData:
 
     types: tuple[str, ...]
     taught: TrainingSpans
-    pool: NegativePool | None
+    pool: _NegativePool | None
     pairs: list[tuple[Surface, str]]
     facts: dict[str, int]
 
@@ -197,7 +197,7 @@ def _count_nothing(
     classes: int,
     width: int,
     counts: Counter[tuple[tuple[int, ...], int]],
-) -> NegativePool:
+) -> _NegativePool:
     """Counts places where the words of a mention are no mention; returns the places whose words never are one."""
     tokens, sentence, starts_of = _all_tokens(readers, vocabulary)
     mentions = _gold_places(readers, starts_of)
@@ -221,7 +221,7 @@ def _count_nothing(
         starts.append(free)
         widths.append(np.full(len(free), size))
     empty = np.zeros(0, dtype=np.int64)
-    return NegativePool(
+    return _NegativePool(
         tokens=tokens,
         starts=np.concatenate([empty, *starts]),
         widths=np.concatenate([empty, *widths]),

@@ -170,7 +170,7 @@ _Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeats:
+class _Repeats:
     """Occurrences of the strings of mentions that no mention overlaps.
 
     Attributes:
@@ -241,7 +241,7 @@ def seen_mention(corpus: Corpus) -> HitsOrNotes:
             yield f"{name}: {format_share(len(seen), len(mentions), 'mention')}, {of_strings}."
 
 
-def find_repeats(corpus: Corpus) -> Repeats:
+def find_repeats(corpus: Corpus) -> _Repeats:
     """Finds the free occurrences of all strings of mentions: the longest from left to right, none overlapping."""
     annotated: Counter[_Words] = Counter()
     for item in corpus.items:
@@ -251,7 +251,7 @@ def find_repeats(corpus: Corpus) -> Repeats:
         lengths[words[0]].add(len(words))
     longest_first = {word: sorted(found, reverse=True) for word, found in lengths.items()}
     free = [found for item in corpus.items for found in _free(item, annotated, longest_first)]
-    return Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
+    return _Repeats(annotated=annotated, free=free, count=Counter(words for _, _, words in free))
 
 
 def _free(item: Item, known: Counter[_Words], lengths: dict[str, list[int]]) -> Iterator[tuple[Item, Span, _Words]]:
@@ -292,7 +292,7 @@ def _in_words(mention: Mention, item: Item) -> _Words:
     return words if any(character.isalpha() for word in words for character in word) else ()
 
 
-def _shares(repeats: Repeats, words: _Words) -> str:
+def _shares(repeats: _Repeats, words: _Words) -> str:
     annotated, free = repeats.annotated[words], repeats.count[words]
     return f"{annotated:,} times annotated, {free:,} times not"
 

@@ -296,7 +296,7 @@ def load_distributions(path: str) -> Distributions:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Components:
+class _Components:
     """The two directions in which vectors differ most (*span-level-strategy* §3.3).
 
     Attributes:
@@ -310,7 +310,7 @@ class Components:
     explained: Floats
 
 
-def components(vectors: Floats) -> Components:
+def components(vectors: Floats) -> _Components:
     """Computes principal components of vectors, by the singular values of the centred matrix.
 
     Each direction points to where its largest weight is positive, so that the same vectors give the same picture.
@@ -330,7 +330,7 @@ def components(vectors: Floats) -> Components:
         )
     axes = directions[:2].T
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    return Components(
+    return _Components(
         points=(vectors - centre) @ axes,
         corners=(np.eye(vectors.shape[1]) - centre) @ axes,
         explained=sizes[:2] ** 2 / (sizes**2).sum(),
@@ -360,7 +360,7 @@ def density(values: Floats, at: Floats, *, bandwidth: float = _BANDWIDTH) -> Flo
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ratios:
+class _Ratios:
     """Points of a volcano plot (*span-level-strategy* §3.5), one for each mention and each class but its gold type.
 
     Attributes:
@@ -376,7 +376,7 @@ class Ratios:
     gold: Ints
 
 
-def ratios(numbers: Floats, gold: Ints) -> Ratios:
+def ratios(numbers: Floats, gold: Ints) -> _Ratios:
     """Compares every other class with the gold type.
 
     Args:
@@ -388,7 +388,7 @@ def ratios(numbers: Floats, gold: Ints) -> Ratios:
     rival = np.nonzero(others)[1]
     right = np.maximum(numbers[np.arange(count), gold], _FLOOR)
     repeated = np.repeat(right, classes - 1)
-    return Ratios(
+    return _Ratios(
         ratio=np.log2(np.maximum(numbers[others], _FLOOR) / repeated),
         spread=np.repeat(numbers.var(axis=1) / right, classes - 1),
         rival=rival.astype(np.int64),

@@ -57,7 +57,7 @@ class _Chosen(msgspec.Struct):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadCurve:
+class _HeadCurve:
     """One head of a run.
 
     Attributes:
@@ -72,7 +72,7 @@ class HeadCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunCurves:
+class _RunCurves:
     """Scores of one run on dev: after every epoch, or after some number of steps. A span typer has none.
 
     Attributes:
@@ -88,7 +88,7 @@ class RunCurves:
     unit: _Unit
     places: tuple[int, ...]
     loss: tuple[float, ...]
-    heads: tuple[HeadCurve, ...]
+    heads: tuple[_HeadCurve, ...]
     finished: bool
 
     @property
@@ -101,7 +101,7 @@ class RunCurves:
         return f"the run {self.name} is not finished: {so_far} so far are drawn"
 
 
-def read_run(folder: str) -> RunCurves:
+def read_run(folder: str) -> _RunCurves:
     """Reads the metrics of a run folder; during training, those of the epochs so far.
 
     Raises:
@@ -131,13 +131,13 @@ def read_run(folder: str) -> RunCurves:
     return _curves(path.resolve().name, rows, chosen, metrics)
 
 
-def _of_typer(name: str, lines: list[str], *, finished: bool) -> RunCurves:
+def _of_typer(name: str, lines: list[str], *, finished: bool) -> _RunCurves:
     rows = [msgspec.json.decode(_json(line), type=_Update) for line in lines]
     places = tuple(row.update for row in rows)
     if list(places) != sorted(set(places)):
         raise ValueError("updates are not in order")
     loss = tuple(_number(row.mean) for row in rows)
-    return RunCurves(name=name, unit="update", places=places, loss=loss, heads=(), finished=finished)
+    return _RunCurves(name=name, unit="update", places=places, loss=loss, heads=(), finished=finished)
 
 
 def _json(line: str) -> str:
@@ -171,7 +171,7 @@ def _chosen(path: Path) -> dict[str, _Chosen]:
 
 def _curves(
     name: str, rows: list[tuple[_Epoch, dict[str, float]]], chosen: dict[str, _Chosen] | None, path: Path
-) -> RunCurves:
+) -> _RunCurves:
     epochs = tuple(epoch.epoch for epoch, _ in rows)
     # Dev may be scored several times in an epoch; then the steps tell these apart.
     unit: _Unit = "epoch" if len(set(epochs)) == len(epochs) else "step"
@@ -190,15 +190,15 @@ def _curves(
             raise FormatError(
                 f"{path} has no {unit} {best}, which scores.json says was chosen; copy the folder again", file=str(path)
             )
-        heads.append(HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
+        heads.append(_HeadCurve(head=key.removeprefix(_DEV).removeprefix("."), f1=f1, best=best))
     loss = tuple(_number(epoch.loss) for epoch, _ in rows)
-    return RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)
+    return _RunCurves(name=name, unit=unit, places=places, loss=loss, heads=tuple(heads), finished=chosen is not None)
 
 
 _MARKS = 12  # on a curve of many places
 
 
-def load_runs(folders: Sequence[str]) -> list[RunCurves]:
+def load_runs(folders: Sequence[str]) -> list[_RunCurves]:
     """Reads run folders.
 
     Raises:
@@ -216,12 +216,12 @@ def load_runs(folders: Sequence[str]) -> list[RunCurves]:
     return runs
 
 
-def size(runs: Sequence[RunCurves]) -> tuple[float, float]:
+def size(runs: Sequence[_RunCurves]) -> tuple[float, float]:
     """Width and height of the sheet, in inches: every curve has a line below the picture."""
     return 6.4, 4.4 + 0.2 * sum(max(1, len(run.heads)) for run in runs)
 
 
-def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
+def draw_learning(figure: Figure, runs: Sequence[_RunCurves]) -> None:
     """Draws the loss above F1; a run has one style, and the second head has hollow marks and a thinner line."""
     if runs[0].unit == "update":
         _draw_loss(figure, runs)
@@ -229,7 +229,7 @@ def draw_learning(figure: Figure, runs: Sequence[RunCurves]) -> None:
         _draw_loss_and_f1(figure, runs)
 
 
-def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
+def _draw_loss(figure: Figure, runs: Sequence[_RunCurves]) -> None:
     """Draws only the loss: a span typer is not scored on dev while it trains."""
     axes = figure.subplots()
     for number, run in enumerate(runs):
@@ -242,7 +242,7 @@ def _draw_loss(figure: Figure, runs: Sequence[RunCurves]) -> None:
     figure.legend(loc="outside lower center", ncols=2)
 
 
-def _draw_loss_and_f1(figure: Figure, runs: Sequence[RunCurves]) -> None:
+def _draw_loss_and_f1(figure: Figure, runs: Sequence[_RunCurves]) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 3))
     for number, run in enumerate(runs):
         marks = style(number).of_line

@@ -102,7 +102,7 @@ _Named = Sequence[tuple[str, Drawing]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportPlot:
+class _ReportPlot:
     """One kind of picture of a report.
 
     Attributes:
@@ -141,37 +141,37 @@ def _heat(report: Report, names: Labels) -> _Named:
     return [(f"F1 of {name} less F1 of {first}", one) for name, one in zip(others, maps, strict=True)]
 
 
-REPORT_PLOTS: Final[Mapping[str, ReportPlot]] = MappingProxyType(
+REPORT_PLOTS: Final[Mapping[str, _ReportPlot]] = MappingProxyType(
     {
-        "scores": ReportPlot(
+        "scores": _ReportPlot(
             means="F1 of every system with its interval, over all types and by type",
             draw=_of_all(f1_by_type),
             key="Lines: 95 % interval, from drawing documents. Where two overlap, a paired test can still tell the "
             "systems apart.",
             remedy="give predictions, or gold, with a mention",
         ),
-        "heat": ReportPlot(
+        "heat": _ReportPlot(
             means="differences of F1 between systems in every bucket",
             draw=_heat,
             key="Points of F1 in each bucket, and below them its interval. Blue: better. Orange, bold, with a hatched "
             "edge: worse. –: undefined.",
             remedy="name two prediction files for fascicle evaluate GOLD PRED PRED2 --report FILE.json",
         ),
-        "confusion": ReportPlot(
+        "confusion": _ReportPlot(
             means="gold types by predicted types",
             draw=_of_each(draw_confusion),
             key="Every prediction by its type and by what the gold has there. Diagonal: right, and after + of the "
             "right type at other characters. Last column: gold where nothing was predicted. Darker: more of the row.",
             remedy="give predictions, or gold, with a mention",
         ),
-        "reliability": ReportPlot(
+        "reliability": _ReportPlot(
             means="precision over the score",
             draw=_of_each(lambda one: reliability(one["calibration"])),
             key="On the dashed line scores tell the truth; below it the system is too sure. "
             f"Open marks: fewer than {FEW} mentions. Bars: mentions with such scores.",
             remedy="evaluate predictions that have a score for every mention",
         ),
-        "precision-recall": ReportPlot(
+        "precision-recall": _ReportPlot(
             means="precision and recall over the score",
             draw=_of_all(precision_recall),
             key="If only the mentions above a score were kept, for every score; at the left few are, and precision "
