@@ -104,6 +104,15 @@ def test_tasks_of_label_studio_come_back_as_decisions(curated: Standing) -> None
     assert curated.ask("POST", f"/v1/curation/import{query}", content, kind).json["decisions"] == 0
 
 
+@pytest.mark.parametrize(
+    "query", ["what=tasks&format=brat", "what=rules&format=jsonl", "version=Ada", "what=rules&version=x"]
+)
+def test_what_an_export_would_ignore_is_refused(curated: Standing, query: str) -> None:
+    reply = curated.ask("GET", f"/v1/curation/export?{query}")
+    assert reply.status == 422
+    assert "leave it out" in reply.json["detail"]
+
+
 def test_what_an_import_loses_is_said(curated: Standing) -> None:
     region = {"type": "labels", "value": {"start": 0, "end": 900, "labels": ["Gene"]}}
     task = {"data": {"text": TEXT}, "meta": {"fascicle": {"id": "lost"}}, "annotations": [{"result": [region]}]}

@@ -186,6 +186,12 @@ async def export(request: Request, service: Service) -> Response:
     only: bool = query_value(request, "finished", bool, False)
     version: str | None = query_value(request, "version", str, None)
     who, project = request.state.who, service.settings.project
+    if what != "gold" and "format" in request.query_params:
+        raise ProblemError(422, f"the parameter format is for what=gold; leave it out with what={what}")
+    if version and version not in (project.curators if project else ()):
+        raise ProblemError(
+            422, f"there is no version {version[:100]!r}; name a curator of the project, or leave it out"
+        )
     kept = await use_store(service, lambda store: [_version(one, who, project, version) for one in store.documents()])
     found = [one for one in kept if one is not None and (one.finished or not only)]
     counts = {
