@@ -249,6 +249,11 @@ def test_a_curator_finds_corrects_and_exports_in_twelve_interactions(opened: Ope
     got.value.save_as(place)
     (found,) = [one for one in read(place) if one.text.startswith("Aspirin helps against severe headache. The word")]
     assert [(one.type, one.text, one.source) for one in found] == [("Chemical", "severe headache", GOLD)]
+    for kind, name in (("rules:tsv", "curation.tsv"), ("tasks:label-studio", "tasks.label-studio.json")):
+        page.select_option("#export-curated", kind)
+        with page.expect_download() as got:
+            page.click("#export-decisions")
+        assert got.value.suggested_filename == name
 
 
 def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Standing) -> None:

@@ -83,7 +83,7 @@ function decisions(said, { documents, total }) {
       try {
         const { blob, name, lost } = await service.curation.export({
           what,
-          format,
+          format: what === "gold" ? format : "",
           finished: finished.checked ? "true" : "",
         });
         download(name || "curation", blob);
