@@ -14,10 +14,11 @@ import msgspec
 from safetensors.torch import load_file, save_file
 
 from fascicle.core.files.atomic import atomic_folder
+from fascicle.core.files.intact import check_files
 from fascicle.errors import ModelError
 from fascicle.models.heads.contract import put_weights
 from fascicle.models.model import WEIGHTS, load_model
-from fascicle.settings.folders.manifest import Manifest, check_files, read_manifest, write_manifest
+from fascicle.settings.folders.manifest import Manifest, read_manifest, write_manifest
 
 
 def average_models(folders: Sequence[Path], target: Path, *, overwrite: bool = False) -> Manifest:

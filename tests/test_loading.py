@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from fascicle.core.files import intact
+from fascicle.core.files.intact import check_files
 from fascicle.errors import FascicleError, ModelError
 from fascicle.loading import load, read_manifest
 from fascicle.runtime import places
 from fascicle.runtime.places import find_model, path_to_load, shipped_models
 from fascicle.settings.folders.described import FILTER, TYPER
-from fascicle.settings.folders.manifest import check_files
 from fascicle.settings.heads import HEADS
 from fascicle.settings.recipes.ensemble import ENSEMBLE
 

@@ -16,13 +16,14 @@ import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.arguments import validate_arguments
+from fascicle.core.files.intact import check_files
 from fascicle.errors import MissingExtraError, ModelError, RecipeError, UsageError
 from fascicle.runtime.places import find_model, is_plugin, pack_folders
 from fascicle.settings.base import Positive, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.best import description_file, is_checkpoint, model_folder
 from fascicle.settings.folders.described import FILTER, file_sha256
-from fascicle.settings.folders.manifest import Manifest, check_files, check_open_types, read_manifest
+from fascicle.settings.folders.manifest import Manifest, check_open_types, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.recipes.ensemble import ENSEMBLE, FILTER_FOLDER, MEMBERS, is_ensemble, read_ensemble

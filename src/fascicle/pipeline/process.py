@@ -323,7 +323,7 @@ class PluggedStep:
         return convert_values(self.options, found.Settings, origin=f"options of the step {self.name or self.plugin!r}")
 
 
-def _serve(order: str) -> int:
+def serve(order: str) -> int:
     """Answers on standard input and output as `ProcessStep` asks; returns the exit code.
 
     Whatever the step prints goes to standard error.

@@ -8,9 +8,10 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from fascicle.core.files.intact import check_files
 from fascicle.core.session import OnnxSession, load_onnxruntime
 from fascicle.errors import ModelError, RecipeError
-from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest, check_files
+from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH, Manifest
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.settings.types import read_types
 

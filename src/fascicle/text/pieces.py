@@ -109,12 +109,7 @@ def cuts_words_alone(tokenizer: Tokenizer) -> bool:
 
 _BLANKS = ("▁", "Ġ")  # blanks of SentencePiece and byte-level tokenizers
 _LAST_SPACE = 0x3000
-_WITH_SPACES = (
-    range(0x100),
-    (0x1680,),
-    range(0x2000, 0x2060),
-    (_LAST_SPACE,),
-)
+_WITH_SPACES = (range(0x100), (0x1680,), range(0x2000, 0x2060), (_LAST_SPACE,))
 # White space lies in these blocks of code points alone; the last value is for all higher ones.
 _IS_SPACE = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
 _IS_SPACE[[one for some in _WITH_SPACES for one in some if chr(one).isspace()]] = True

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fascicle.core.arrays import Ints
 from fascicle.core.document import Document
+from fascicle.core.files.intact import check_files
 from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, replace_embeddings
 from fascicle.models.model import TOKENIZER, NerModel, load_model
@@ -20,7 +21,7 @@ from fascicle.models.nn.pooling import InputVectors
 from fascicle.runtime.inputs import feature_columns
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import description_file
-from fascicle.settings.folders.manifest import MANIFEST, Manifest, check_files, read_manifest
+from fascicle.settings.folders.manifest import MANIFEST, Manifest, read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.distil import TeacherSettings
 from fascicle.settings.recipes.pretraining import VocabularySettings

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.files.atomic import atomic_folder, check_folder
+from fascicle.core.files.intact import check_files
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
 from fascicle.runtime.combination.rules import HALF, RULES, RuleRequest
@@ -18,7 +19,7 @@ from fascicle.runtime.combination.type_names import check_filter_types, check_ty
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import FILTER, file_sha256
-from fascicle.settings.folders.manifest import check_files, read_manifest
+from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.folders.vocabularies import is_pack
 from fascicle.settings.recipes import ensemble as stored
 from fascicle.settings.recipes.filter import read_filter_manifest

@@ -14,17 +14,68 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.core.files.owned import file_facts
-from fascicle.errors import FascicleError
+from fascicle.errors import FascicleError, ModelError
+from fascicle.settings.folders.manifest import MANIFEST, TYPES_GRAPH
 
 LARGE: Final = 1 << 22  # bytes up to which files are hashed each time, which takes about ten milliseconds
 SETTLED: Final = 3 * 10**9  # nanoseconds: the clocks of file systems are at most two seconds coarse
 _State = tuple[int, ...]
+_FILES = {
+    "onnx": frozenset({"model.onnx", "tokenizer.json"}),
+    "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
+}
+
+
+class _Inventory(Protocol):
+    """Description of the files that a folder should contain."""
+
+    @property
+    def runtime(self) -> Literal["torch", "onnx"]:
+        """Runtime of the model."""
+        ...
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """SHA-256 of each file."""
+        ...
+
+
+def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> None:
+    """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
+
+    Args:
+        folder: folder of a model.
+        manifest: its description.
+        name: name of the description file.
+
+    Raises:
+        ModelError: a file that is missing, changed, or not listed with its hash.
+    """
+    second = {TYPES_GRAPH} if getattr(manifest, "types_graph", UNSET) else set()
+    unlisted = (_FILES[manifest.runtime] | second) - manifest.files.keys()
+    if unlisted:
+        raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
+    sizes = {}
+    for listed in manifest.files:
+        if Path(listed).name != listed:
+            raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
+        path = folder / listed
+        if not path.is_file():
+            raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
+        sizes[listed] = path.stat().st_size
+    if changed := first_changed(folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}):
+        raise ModelError(
+            f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it again",
+            file=str(folder / changed),
+            code="damaged",
+        )
 
 
 def first_changed(folder: Path, files: Mapping[str, tuple[int, str]]) -> str | None:

@@ -15,6 +15,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_folder
+from fascicle.core.files.intact import check_files
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import ModelError, UsageError
@@ -39,7 +40,6 @@ from fascicle.settings.folders.manifest import (
     Learnt,
     Manifest,
     TypesGraph,
-    check_files,
     check_open_types,
     read_manifest,
     write_manifest,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from fascicle.core.files.intact import first_changed
 from fascicle.errors import ModelError, UsageError
 from fascicle.settings.base import LARGEST, Natural, Settings, check_model_name
 from fascicle.settings.decision import AbbreviationDecision, Calibration, Characters, DocumentDecision
@@ -29,10 +28,6 @@ _WORDING = Wording(
     renew="export it again",
     version="model format",
 )
-_FILES = {
-    "onnx": frozenset({"model.onnx", "tokenizer.json"}),
-    "torch": frozenset({"encoder.json", "model.safetensors", "tokenizer.json"}),
-}
 _OTHERS = {  # description files of the other kinds of folders, and advice
     FILTER: "it is a filter over the mentions of other systems, which fascicle combine meta uses",
     TYPER: "it is a span typer, which fascicle typer predict uses",
@@ -202,53 +197,6 @@ class _Outline(msgspec.Struct):
 
 class _HeadOutline(msgspec.Struct):
     family: str = ""
-
-
-class _Inventory(Protocol):
-    """Description of the files that a folder should contain."""
-
-    @property
-    def runtime(self) -> Literal["torch", "onnx"]:
-        """Runtime of the model."""
-        ...
-
-    @property
-    def files(self) -> Mapping[str, str]:
-        """SHA-256 of each file."""
-        ...
-
-
-def check_files(folder: Path, manifest: _Inventory, *, name: str = MANIFEST) -> None:
-    """Compares the hashes of files, so that a truncated or exchanged file is found before it gives wrong mentions.
-
-    Files in the state in which they were hashed before are not hashed again; see `core.files.intact`.
-
-    Args:
-        folder: folder of a model.
-        manifest: its description.
-        name: name of the description file.
-
-    Raises:
-        ModelError: a file that is missing, changed, or not listed with its hash.
-    """
-    second = {TYPES_GRAPH} if getattr(manifest, "types_graph", UNSET) else set()
-    unlisted = (_FILES[manifest.runtime] | second) - manifest.files.keys()
-    if unlisted:
-        raise ModelError(f"{folder / name} has no hash of {min(unlisted)}; copy or export the folder again")
-    sizes = {}
-    for listed in manifest.files:
-        if Path(listed).name != listed:
-            raise ModelError(f"{folder / name} names the file {listed!r}, which is not inside its folder")
-        path = folder / listed
-        if not path.is_file():
-            raise ModelError(f"the model folder {folder} lacks {listed}; copy or export it again")
-        sizes[listed] = path.stat().st_size
-    if changed := first_changed(folder, {listed: (size, manifest.files[listed]) for listed, size in sizes.items()}):
-        raise ModelError(
-            f"{folder / changed} is damaged: its hash is not the one in {name}; copy or export it again",
-            file=str(folder / changed),
-            code="damaged",
-        )
 
 
 def check_apart(apart: Sequence[str], types: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.files.intact import check_files
 from fascicle.core.wording import near_hint
 from fascicle.errors import MissingExtraError, UsageError
 from fascicle.evaluation import report_parts
@@ -26,7 +27,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest, read_file
 from fascicle.linking.gold import to_curies
 from fascicle.runtime.places import find_model
-from fascicle.settings.folders.manifest import check_files, read_manifest
+from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.folders.vocabularies import is_dictionary, is_pack
 from fascicle.settings.recipes.ensemble import is_ensemble
 from fascicle.text.pieces import PieceTokenizer
