@@ -50,7 +50,8 @@ class Passage(NamedTuple):
     reached: int
 
 
-class Annotation(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
     """A predictor, and the account of the documents that it annotates.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-SEEDS: Final = "six-seeds"  # the results file
+SEEDS: Final = "six-seeds"  # the results file of models without a decision of documents
+DECIDED: Final = "six-seeds-decided"  # the one of models with all of their decision
 Value = Mapping[str, Any]
 
 
