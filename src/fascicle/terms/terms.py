@@ -28,7 +28,7 @@ _ADDRESSES: Final = (  # compiled when the first of them is met
     r"https?://(?:id\.nlm\.nih\.gov/)?(mesh)(?:/|b\.nlm\.nih\.gov/record/ui\?ui=)(?:\d{4}/)?(.+)",
     r"https?://(snomed)\.info/id/(.+)",
     r"https?://purl\.uniprot\.org/(uniprot|taxonomy)/(.+)",
-    r"https?://(?:www\.)?(omim)\.org/(?:entry|phenotypicSeries)/(\w+)",
+    r"https?://(?:www\.)?(omim)\.org/entry/(\w+)",
     r"https?://www\.ncbi\.nlm\.nih\.gov/(gene|taxonomy)/(\d+)",
     r"https?://rdf\.ebi\.ac\.uk/resource/(ensembl|chembl)/(?:molecule/)?(.+)",
     r"https?://ncicb\.(nci)\.nih\.gov/xml/owl/EVS/Thesaurus\.owl#(.+)",
@@ -82,8 +82,7 @@ def curie(text: str, prefix: str = "") -> str:
         return _bare(text, prefix)
     if known := _known(given):
         again, _, rest = local.partition(":")
-        same = known.curie(rest if rest and _known(again) is known else local)
-        return same if same or known.name != "OMIM" else _table()["omim.ps"].curie(local)  # OMIM:PS125850
+        return known.curie(rest if rest and _known(again) is known else local)
     if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
         return ""
     return text

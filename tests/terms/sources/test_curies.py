@@ -101,8 +101,6 @@ def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -
         ("http://purl.uniprot.org/uniprot/P12345", "uniprot:P12345"),
         ("http://linkedlifedata.com/resource/umls/id/C0011849", "umls:C0011849"),
         ("https://www.omim.org/entry/138670", "OMIM:138670"),
-        ("https://omim.org/phenotypicSeries/PS125850", "OMIM.PS:125850"),
-        ("OMIM:PS125850", "OMIM.PS:125850"),
         ("https://www.ncbi.nlm.nih.gov/gene/7157", "NCBIGene:7157"),
         ("http://purl.uniprot.org/taxonomy/9606", "NCBITaxon:9606"),
         ("http://rdf.ebi.ac.uk/resource/ensembl/ENSG00000141510", "ensembl:ENSG00000141510"),
