@@ -121,7 +121,7 @@ def test_curation_begins_at_the_first_open_mention(opened: Opened, shown: Standi
 
 
 def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(opened: Opened, shown: Standing) -> None:
-    page = opened(document("again"), curator="Ada")
+    page = opened(document("agreed"), curator="Ada")
     press(page, "k")
     tally(page, "0 of 5")
     press(page, "a", "p", "t")  # back to Aspirin, which both layers have
@@ -130,7 +130,7 @@ def test_layers_that_agree_stay_one_mention_when_it_is_changed_again(opened: Ope
     until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
     press(page, "x")
     tally(page, "2 of 5")
-    assert [len(step["edits"]) for step in steps(shown, "again")] == [2, 2, 2]
+    assert [len(step["edits"]) for step in steps(shown, "agreed")] == [2, 2, 2]
 
 
 def test_a_gap_stays_until_an_end_moves(opened: Opened, shown: Standing) -> None:
