@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from studies.common import result
 from studies.tables.grids import MISSING, markdown
 
+_SHIPPED: Final = ("biomed-fast@1", "biomed@1", "biomed@2", "biomed-fast@2")
 _LABELS: Final = {"model": "without both", "huner": "HUNER", "misc": "GNormPlus, tmChem, SR4GN"}
 _CORPORA: Final = {"bionlp": "BioNLP13CG, 600 abstracts", "craft": "CRAFT, 97 papers"}
 
@@ -38,6 +40,19 @@ def _form(forms: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _f1(strict: Mapping[str, Any]) -> str:
     return f"{100 * strict['micro']['f1']:.1f}"
+
+
+def means() -> str:
+    """Mean F1 of models with their decision over the rows that all of them have."""
+    rows = {name: result(f"decision-{name}").get("rows", {}) for name in _SHIPPED}
+    if not all(rows.values()):
+        return MISSING
+    shared = set.intersection(*map(set, rows.values()))
+    body = [
+        [f"`{name}`", f"{100 * statistics.mean(of[row]['after']['f1'] for row in shared):.1f}"]
+        for name, of in rows.items()
+    ]
+    return markdown(["model", f"strict F1 with its decision, mean over {len(shared)} rows of test"], body)
 
 
 def foreign() -> str:

@@ -176,6 +176,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     },
     "conventions-arms": conventions_tables.arms,
     "conventions-foreign": conventions_tables.foreign,
+    "conventions-means": conventions_tables.means,
     "decision-names": decision_tables.names,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
