@@ -100,7 +100,9 @@ def _cases(reference: Reference, linker: Linker, ranked: Ranked) -> Iterator[Lin
     first: dict[tuple[int, int], list[tuple[str, ...]]] = defaultdict(list)
     for number, unit in enumerate(found.units):
         rows = ranked.order[starts[number] : starts[number + 1]][:1].tolist()
-        first[unit.document, unit.mention].append(tuple(linker.pack.curie(int(found.concepts[row])) for row in rows))
+        curies = tuple(linker.pack.curie(int(found.concepts[row])) for row in rows)
+        for at in unit.mentions:
+            first[unit.document, at].append(curies)
     for at, document in enumerate(reference.documents):
         for number, mention in enumerate(linked(document)):
             parts = tuple(first[at, number])

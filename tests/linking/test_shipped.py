@@ -11,7 +11,10 @@ import pytest
 import fascicle
 from fascicle.core.document import Document, Link, Mention
 from fascicle.core.mention import Span
+from fascicle.linking.candidates import distinct
+from fascicle.linking.linker import Linker
 from fascicle.linking.opening import LinkerWithPacks, find
+from fascicle.linking.ranking import Ranked
 from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers, shipped_packs
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.pack import Pack
@@ -183,3 +186,42 @@ def made_pairs(pack: Pack, count: int) -> list[tuple[str, str, str]]:
 @SHIPPED
 def test_made_pairs_of_the_pack_have_one_answer(found: LinkerWithPacks) -> None:
     assert check_pairs(made_pairs(found.parts[0].pack, 5_000)) > 2_000
+
+
+def by_mention(ranked: Ranked) -> dict[tuple[int, int], object]:
+    """All that is said of each thing of each mention, in the order of the candidates."""
+    found = ranked.found
+    told: dict[tuple[int, int], object] = {}
+    for number, unit in enumerate(found.units):
+        rows = ranked.order[np.isin(ranked.order, np.flatnonzero(found.owners == number))]
+        said = (found.concepts, found.tiers, found.priors, ranked.scores, ranked.features)
+        of_unit = (ranked.nil[number], ranked.thresholds[number], ranked.alike[number])
+        told |= {(at, unit.part): repr((unit.surface, of_unit, [one[rows] for one in said])) for at in unit.mentions}
+    return told
+
+
+@SHIPPED
+@pytest.mark.parametrize("seed", range(20))
+def test_mentions_that_share_a_unit_are_answered_as_if_each_had_its_own(found: LinkerWithPacks, seed: int) -> None:
+    kinds = {"asthma": "Disease", "lung and breast cancer": "Disease", "lithium": "Chemical"}
+    names = [*kinds, "TNF", "interleukin 6", "IL-6", "BRCA1 and BRCA2", "nonsense", "TNF"]
+    between = [" in mice. ", " of rats; ", ", ", " (", ") in human cells. ", " with "]
+    draw, text, mentions = Random(seed), "", []
+    for _ in range(30):
+        name = draw.choice(names)
+        spans = ((len(text), len(text) + len(name)),)
+        mentions.append(Mention(spans=spans, type=kinds.get(name, "Gene"), score=draw.choice([None, 0.4, 0.9])))
+        text += name + draw.choice(between)
+    document = Document(id="1", text=text, mentions=tuple(mentions))
+    linker = found.opened()
+    assert isinstance(linker, Linker)
+    together, apart = (linker.ranked([document], [mentions], each=each) for each in (False, True))
+    assert len(together.found.units) < len(apart.found.units)
+    assert by_mention(together) == by_mention(apart)
+    decisions = linker.decisions([document], [mentions])[0]
+    assert [(one.mention, one.part) for one in decisions] == sorted(by_mention(apart))
+    links = dict(linker.predict([document])[0].links)
+    assert [links[one.key] for one in mentions] == [
+        distinct([link for told in decisions if told.mention == at for link in told.links])
+        for at in range(len(mentions))
+    ]

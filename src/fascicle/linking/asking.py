@@ -143,37 +143,54 @@ class Query(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Unit of linking: one of the things that a mention names.
+    """Unit of linking: one of the things that mentions with one name name in a document.
 
     Attributes:
         document: number of the document.
-        mention: number of the mention in it.
-        part: number of the thing in the mention; 0 for most.
-        type: of the mention.
+        mentions: numbers of the mentions in it, ascending.
+        part: number of the thing in the mentions; 0 for most.
+        type: of the mentions.
         surface: of the thing.
         question: what is looked up.
-        place: of the text, around which species are looked for.
+        places: of each mention, the place of the text around which species are looked for.
     """
 
     document: int
-    mention: int
+    mentions: tuple[int, ...]
     part: int
     type: str
     surface: str
     question: Query
-    place: int
+    places: tuple[int, ...]
+
+    def each(self) -> Iterator[Unit]:
+        """Yields a unit for each mention."""
+        for mention, place in zip(self.mentions, self.places, strict=True):
+            yield self._replace(mentions=(mention,), places=(place,))
 
 
 def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
-    """Returns each mention of each document as one unit, with all strings that may be looked up for it."""
+    """Returns the mentions of each document as units, with all strings that may be looked up for them.
+
+    Mentions that differ in nothing but their place share a unit: they have one type, name, question and links, and
+    either all or none of them have a score.
+    """
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
+        units: dict[object, Unit] = {}
+        seen: dict[object, list[tuple[int, int]]] = defaultdict(list)
         for at, mention in enumerate(own):
             surface, kind = " ".join(mention_name(document.text, mention.spans).split()), mention.type
             pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
             question = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
-            found.append(Unit(number, at, 0, kind, surface, question, place))
+            same = (kind, surface, id(question), mention.links, mention.score is None)
+            if same not in units:
+                units[same] = Unit(number, (), 0, kind, surface, question, ())
+            seen[same].append((at, place))
+        for unit, several in zip(units.values(), seen.values(), strict=True):  # both in the order of first mentions
+            ats, places = zip(*several, strict=True)
+            found.append(unit._replace(mentions=ats, places=places))
     return found
 
 

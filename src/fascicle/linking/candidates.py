@@ -12,6 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.mention import AMBIGUOUS, Link
 from fascicle.linking.asking import Unit
+from fascicle.terms.pack.arrays import expand_ranges
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
@@ -49,7 +50,7 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
     to a concept, as bits by their number in `WAYS`.
 
     Attributes:
-        units: in the order of documents, mentions and parts.
+        units: in the order of documents, first mentions and parts.
         names: how many terms lead to it.
         priors: of the term; 0.5 for a remembered name.
         labels: whether the term is a preferred name.
@@ -86,6 +87,25 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
     columns = {name: getattr(found, name)[kept] for name in Candidates.__struct_fields__ if name != "units"}
     return Candidates(units=found.units, **columns)
+
+
+def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
+    """Returns candidates with a unit of its own for each mention of some units.
+
+    Args:
+        found: candidates of units.
+        chosen: whether the mentions of each unit are separated.
+    """
+    if all(len(found.units[number].mentions) == 1 for number in np.flatnonzero(chosen).tolist()):
+        return found
+    split = zip(found.units, chosen.tolist(), strict=True)
+    made = [(one, number) for number, (unit, apart) in enumerate(split) for one in (unit.each() if apart else (unit,))]
+    made.sort(key=lambda pair: (pair[0].document, pair[0].mentions[0], pair[0].part))
+    sources = np.array([number for _, number in made], dtype=np.int64)
+    bounds = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
+    owners, rows = expand_ranges(bounds[sources], bounds[sources + 1])
+    columns = {name: getattr(found, name)[rows] for name in Candidates.__struct_fields__ if name != "units"}
+    return Candidates(**columns | {"units": [one for one, _ in made], "owners": owners})
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:

@@ -336,7 +336,7 @@ class FeatureExtractor:
             document = found.units[unit].document
             if document not in species:
                 species[document] = Species(documents[document])
-            near = species[document].near(found.units[unit].place)
+            near = species[document].near(found.units[unit].places[0])
             of_unit[unit] = around.setdefault((document, near), len(around))
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)

@@ -71,8 +71,8 @@ class Finder:
         """
         keys = self.reader(surfaces)
         rows = self.pack.active.keys.find(keys)
-        found = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
-        meant = self._meant(surfaces, found)
+        found, names = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
+        meant = self._meant(surfaces, found, names)
         return FoundTerms._make(one[meant] for one in found)
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -80,7 +80,7 @@ class Finder:
         if self.index is None or not surfaces:
             return _nothing()
         places, rows = self.index.in_any_order(self.reader(surfaces))
-        found = self._of_rows(surfaces, types, places, rows)
+        found, _ = self._of_rows(surfaces, types, places, rows)
         return found._replace(tiers=np.full(len(found.terms), REORDERED))
 
     def find_near(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -89,7 +89,7 @@ class Finder:
             return _nothing()
         pairs = list(zip(self.reader(surfaces), types, strict=True))
         places, rows, values = _remembered(pairs, self._near, self._asked_near)
-        found = self._of_rows(surfaces, types, places, rows, values)
+        found, _ = self._of_rows(surfaces, types, places, rows, values)
         return found._replace(tiers=np.full(len(found.terms), NEAR))
 
     def find_dense(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
@@ -124,38 +124,38 @@ class Finder:
 
     def _of_rows(
         self, surfaces: Sequence[str], types: Sequence[str], places: Ints, rows: Ints, similarity: Floats | None = None
-    ) -> FoundTerms:
-        """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal."""
+    ) -> tuple[FoundTerms, list[str]]:
+        """Returns the terms of rows of keys that have the type, with their tiers if their keys are equal; and names."""
         which, terms = self.pack.active.of_key_rows(rows)
         owners = places[which]
         values = np.ones(len(terms)) if similarity is None else similarity[which]
         numbers = np.array([self._types.get(kind, -1) for kind in types], dtype=np.int64)
         kept = self.pack.type_rows[self.pack.active.concept[terms]] == numbers[owners]
         owners, terms, values = owners[kept], terms[kept], values[kept]
-        return FoundTerms(owners, terms, self._tiers(surfaces, owners, terms), values)
+        names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
+        return FoundTerms(owners, terms, _tiers(surfaces, owners.tolist(), names), values), names
 
-    def _meant(self, surfaces: Sequence[str], found: FoundTerms) -> Bools:
+    def _meant(self, surfaces: Sequence[str], found: FoundTerms, names: Sequence[str]) -> Bools:
         """Returns whether each term can be meant by its string."""
-        active = self.pack.active
-        names = active.surfaces.take(active.surface[found.terms])
-        cases = (active.flags[found.terms] & layout.CASE).tolist()
+        cases = (self.pack.active.flags[found.terms] & layout.CASE).tolist()
         rows = zip(found.places.tolist(), found.tiers.tolist(), names, cases, strict=True)
         can = (tier == EXACT or _can_be(surfaces[place], name, case) for place, tier, name, case in rows)
         return np.fromiter(can, dtype=np.bool_, count=len(names))
 
-    def _tiers(self, surfaces: Sequence[str], owners: Ints, terms: Ints) -> Ints:
-        names = self.pack.active.surfaces.take(self.pack.active.surface[terms])
-        simple: dict[int, str] = {}
-        folded: dict[str, str] = {}
-        found = np.zeros(len(terms), dtype=np.int64)
-        for at, (owner, name) in enumerate(zip(owners.tolist(), names, strict=True)):
-            if name != surfaces[owner]:
-                if owner not in simple:
-                    simple[owner] = key(surfaces[owner], 1)
-                if name not in folded:
-                    folded[name] = key(name, 1)
-                found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
-        return found
+
+def _tiers(surfaces: Sequence[str], owners: Sequence[int], names: Sequence[str]) -> Ints:
+    """Returns how each name was found by the key of its string."""
+    simple: dict[int, str] = {}
+    folded: dict[str, str] = {}
+    found = np.zeros(len(names), dtype=np.int64)
+    for at, (owner, name) in enumerate(zip(owners, names, strict=True)):
+        if name != surfaces[owner]:
+            if owner not in simple:
+                simple[owner] = key(surfaces[owner], 1)
+            if name not in folded:
+                folded[name] = key(name, 1)
+            found[at] = FOLDED if folded[name] == simple[owner] else CANONICAL
+    return found
 
 
 def _can_be(given: str, name: str, case: int) -> bool:

@@ -243,7 +243,7 @@ def _tables(
     for chunk in portions(documents, characters=_PORTION):
         mentions = gold[start : start + len(chunk)]
         without = {number: own.get(start + number, {}) for number in range(len(chunk))}
-        ranked = linker.ranked(chunk, mentions, without=without)
+        ranked = linker.ranked(chunk, mentions, without=without, each=True)
         right = _right(linker.pack, ranked.found, mentions)
         for kind in kinds:
             parts[kind].append(_table(linker, ranked, right, kind, mentions, start))
@@ -256,7 +256,7 @@ def _right(pack: Pack, found: Candidates, mentions: Sequence[Sequence[Mention]])
     gold = [
         (number, link.curie)
         for number, unit in enumerate(found.units)
-        for link in mentions[unit.document][unit.mention].links
+        for link in mentions[unit.document][unit.mentions[0]].links
     ]
     rows = pack.concept_rows([curie for _, curie in gold])
     wanted = np.array([number for number, _ in gold], dtype=np.int64)[rows >= 0] << 32 | pack.leads.of(rows[rows >= 0])
@@ -276,10 +276,11 @@ def _table(
     They are in the order without a ranker, in which linkers answer where candidates are equally probable.
     """
     found = ranked.found
-    several = {(unit.document, unit.mention) for unit in found.units if unit.part}
-    of_unit = [mentions[unit.document][unit.mention] for unit in found.units]
+    several = {(unit.document, unit.mentions) for unit in found.units if unit.part}
+    of_unit = [mentions[unit.document][unit.mentions[0]] for unit in found.units]
     teaches = [
-        unit.type == kind and (one.score is not None or len(one.links) == 1 or (unit.document, unit.mention) in several)
+        unit.type == kind
+        and (one.score is not None or len(one.links) == 1 or (unit.document, unit.mentions) in several)
         for unit, one in zip(found.units, of_unit, strict=True)
     ]
     units = np.flatnonzero(teaches)

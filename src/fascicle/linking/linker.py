@@ -32,6 +32,7 @@ from fascicle.linking.candidates import (
     limit_candidates,
     link_to,
     nil_link,
+    separate_mentions,
 )
 from fascicle.linking.features import FeatureExtractor, dense_features
 from fascicle.linking.finding import Finder
@@ -172,8 +173,9 @@ class Linker(LinkStep):
             ranked = self.ranked(chunk, mentions)
             by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
             for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
-                by_mention[unit.document].setdefault(unit.mention, []).extend(answer)
-            links = [{at: distinct(several) for at, several in found.items()} for found in by_mention]
+                for at in unit.mentions:
+                    by_mention[unit.document].setdefault(at, []).extend(answer)
+            links = [{at: distinct(found[at]) for at in sorted(found)} for found in by_mention]
             events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
             patches += [
                 Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
@@ -203,7 +205,8 @@ class Linker(LinkStep):
 
     def _asked(self, document: Document) -> list[int]:
         """Returns the numbers of the mentions that are linked."""
-        return [at for at, one in enumerate(document.mentions) if not one.links and self.covers(one.type)]
+        covered = {kind: self.covers(kind) for kind in {one.type for one in document.mentions}}
+        return [at for at, one in enumerate(document.mentions) if not one.links and covered[one.type]]
 
     def explained(self, documents: Sequence[Document], *, most: int = 20) -> list[list[Decision]]:
         """Returns the decisions of `predict` for documents, with candidates and reasons; see `decisions`."""
@@ -231,13 +234,27 @@ class Linker(LinkStep):
         for number, unit in enumerate(ranked.found.units):
             told = max(most, int(ranked.alike[number]))
             rows = ranked.order[bounds[number] : min(bounds[number + 1], bounds[number] + told)].tolist()
-            found[unit.document].append(self._decision(ranked, number, unit, rows))
-        return found
+            told_of = self._decision(ranked, number, unit, rows)
+            found[unit.document] += [msgspec.structs.replace(told_of, mention=at) for at in unit.mentions]
+        return [sorted(told, key=lambda one: (one.mention, one.part)) for told in found]
 
     def ranked(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Excluded | None = None
+        self,
+        documents: Sequence[Document],
+        mentions: Sequence[Sequence[Mention]],
+        *,
+        without: Excluded | None = None,
+        each: bool = False,
     ) -> Ranked:
-        """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`."""
+        """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`.
+
+        Args:
+            documents: the documents that contain the mentions.
+            mentions: of each document.
+            without: what the memory has from them.
+            each: whether each mention has a unit of its own, as a fit counts them; else only one whose concepts have
+                species, which depend on its place.
+        """
         typed = [
             [
                 one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
@@ -246,6 +263,9 @@ class Linker(LinkStep):
             for own in mentions
         ]
         found = self._gatherer.gather(documents, typed, without=without)
+        apart = np.full(len(found.units), each)
+        apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
+        found = separate_mentions(found, apart)
         features = self._describer.features(found, documents)
         if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
@@ -297,7 +317,7 @@ class Linker(LinkStep):
         answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
         several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
         return Decision(
-            mention=unit.mention,
+            mention=unit.mentions[0],
             part=unit.part,
             surface=unit.surface,
             type=unit.type,
@@ -333,12 +353,12 @@ class Linker(LinkStep):
 
 def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
     """Returns for each unit the best score of the mentions of its name in its document, ``[n]``; NaN without one."""
-    scores = [mentions[unit.document][unit.mention].score for unit in units]
+    scores = [[mentions[unit.document][at].score for at in unit.mentions] for unit in units]
     names = [(unit.document, unit.type, unit.question.name.casefold()) for unit in units]
     best: dict[tuple[int, str, str], float] = {}
-    for name, score in zip(names, scores, strict=True):
-        best[name] = max(best.get(name, 0.0), score or 0.0)
-    return np.array([math.nan if score is None else best[name] for name, score in zip(names, scores, strict=True)])
+    for name, own in zip(names, scores, strict=True):
+        best[name] = max(best.get(name, 0.0), *(score or 0.0 for score in own))
+    return np.array([math.nan if own[0] is None else best[name] for name, own in zip(names, scores, strict=True)])
 
 
 def _known(probability: float) -> float | None:
