@@ -27,9 +27,12 @@ def opener(browser: Browser, service: Standing) -> Iterator[Opened]:
         curator: str = "",
         fails: str = "-",
         token: str = "",
+        left: Any = None,  # by whoever had this browser before
     ) -> Page:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            storage_state=left,
         )
         contexts.append(context)
         if token:

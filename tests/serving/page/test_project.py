@@ -163,3 +163,37 @@ def test_agreement_is_shown_to_reviewers(browser: Browser, project: Team) -> Non
         for one in told["alpha"].values():
             if one["value"] is not None:
                 assert f"{one['value']:.3f}" in said
+
+
+def test_what_a_curator_left_in_the_browser_waits_for_their_token(browser: Browser, project: Team) -> None:
+    def made(who: str) -> list[tuple[str, list[str]]]:
+        told = project.ask("Rea", "GET", f"/v1/curation/document?id=third&version={who}").json["steps"]
+        return [(step["who"], [one["item"] for one in step.get("edits", [])]) for step in told]
+
+    with project.page(browser, "Ada", fails="Failed to load resource") as page:
+        show(page, "third")
+        page.route("**/v1/curation/steps", lambda route: route.abort())
+        press(page, "j", "a", "x")
+        page.wait_for_selector("#waiting")
+        left = page.context.storage_state()
+    with project.page(browser, "Ben", left=left) as page:
+        until(page, "document.querySelector('#waiting')?.textContent === '2 of others'")
+        show(page, "third")
+        tally(page, "0 of 4")
+        press(page, "j", "a")
+        saved(page)
+        page.click("#waiting")
+        assert page.inner_text(".waiting-list").count("waits for Ada") == 2
+        assert page.get_by_role("button", name="Discard").count() == 0
+        page.get_by_role("button", name="Send now").click()
+        press(page, "Escape")
+        page.click("#who")
+        until(page, "document.querySelector('#status').textContent.includes('you are Ben')")
+        left = page.context.storage_state()
+    assert ([who for who, _ in made("Ben")], made("Ada")) == (["Ben"], [])
+    with project.page(browser, "Ada", left=left) as page:
+        until(page, "document.querySelector('#waiting') === null")
+        show(page, "third")
+        tally(page, "2 of 4")
+    assert [who for who, _ in made("Ada")] == ["Ada", "Ada"]
+    assert len({items[0] for _, items in made("Ada")}) == 2

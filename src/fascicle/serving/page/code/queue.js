@@ -29,10 +29,10 @@ export class Queue {
   /**
    * @param {(step: Waiting) => Promise<number>} send saves a step, and returns its number; throws a `Refused`
    * @param {(step: Waiting, problem: string) => void} changed is called when a step was added, saved or refused
+   * @param {(step: Waiting) => boolean} [mine] whether the service takes a step from whoever is here now
    */
-  constructor(send, changed) {
-    this.send = send;
-    this.changed = changed;
+  constructor(send, changed, mine = () => true) {
+    [this.send, this.changed, this.mine] = [send, changed, mine];
     /** @type {Waiting[]} */
     this.steps = read();
     /** Why nothing is sent now. */
@@ -47,11 +47,16 @@ export class Queue {
 
   /** Steps about a document that are shown already. @param {string} document @param {string | null} version */
   of(document, version) {
-    return this.steps.filter((one) => one.document === document && one.version === version && !one.refused);
+    return this.steps.filter((one) => one.document === document && one.version === version && !one.refused && this.mine(one));
   }
 
   get refused() {
-    return this.steps.filter((one) => one.refused);
+    return this.steps.filter((one) => one.refused && this.mine(one));
+  }
+
+  /** Steps of others in this browser, which wait until these come back. */
+  get others() {
+    return this.steps.filter((one) => !this.mine(one));
   }
 
   /** Adds a step, and sends it after those before. @param {Omit<Waiting, "id" | "number">} step */
@@ -72,7 +77,7 @@ export class Queue {
 
   async #run() {
     await null; // so that it is known to run before it ends
-    for (let step; (step = this.steps.find((one) => !one.refused)); ) {
+    for (let step; (step = this.steps.find((one) => !one.refused && this.mine(one))); ) {
       try {
         this.#saved(step, await this.send(step));
       } catch (error) {

@@ -18,6 +18,7 @@ export class Saving {
     this.queue = new Queue(
       (step) => this.#send(step),
       (step, problem) => this.#changed(step, problem),
+      ({ who }) => Boolean(store.curation) && [undefined, who].includes(store.curation.named),
     );
   }
 

@@ -176,6 +176,8 @@ export class Session {
 
   /** Lets somebody else go on in this browser. */
   async rename() {
+    const { named } = this.store.curation;
+    if (named) return say(`The token says that you are ${named}. Open the page in a new tab to give the token of somebody else.`, 12);
     const who = await this.#ask();
     if (who) this.store.update({ curation: { ...this.store.curation, who } });
   }

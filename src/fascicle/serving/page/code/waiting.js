@@ -6,10 +6,11 @@ import { button, counted, dialog, el, name } from "./dom.js";
 
 /** A button that says how many decisions the service does not have; none while all goes well. @param {import("./queue.js").Queue} queue */
 export function waiting(queue) {
-  const { refused, steps, broken } = queue;
-  if (!refused.length && !broken) return null;
-  const open = steps.length - refused.length;
-  const words = [open && `${open} not sent yet`, refused.length && `${refused.length} refused`].filter(Boolean).join(", ");
+  const { refused, others, steps, broken } = queue;
+  if (!refused.length && !others.length && !broken) return null;
+  const open = steps.length - refused.length - others.length;
+  const counts = [[open && broken, `${open} not sent yet`], [refused.length, `${refused.length} refused`], [others.length, `${others.length} of others`]];
+  const words = counts.flatMap(([some, said]) => (some ? [said] : [])).join(", ");
   return button(words, () => show(queue), { class: "button tiny waiting", id: "waiting" });
 }
 
@@ -22,8 +23,8 @@ function show(queue) {
         { class: "row" },
         el("strong", {}, name(step.document)),
         el("span", {}, name(what(step))),
-        el("span", { class: "soft small", text: step.refused || "waits" }),
-        step.refused &&
+        el("span", { class: "soft small" }, queue.mine(step) ? step.refused || "waits" : name(`waits for ${step.who}`)),
+        step.refused && queue.mine(step) &&
           button("Discard", () => (queue.drop(step), queue.changed(step, ""), draw()), { class: "button tiny" }),
       ),
     );
@@ -34,7 +35,7 @@ function show(queue) {
   dialog(
     "Decisions that the service does not have",
     el("p", { text: queue.broken || `${counted(queue.refused.length, "decision")} refused.` }),
-    el("p", { class: "small soft", text: "They are kept in this browser, also when the page is closed, and sent in this order." }),
+    el("p", { class: "small soft", text: "They are kept in this browser, also when the page is closed, and sent in this order. Those of others are sent when these give their tokens here." }),
     list,
     el("div", { class: "row" }, send),
   );
