@@ -161,6 +161,21 @@ def test_a_row_without_its_token(tmp_path: Path) -> None:
         assert [(e.kind, e.code) for e in document.events] == [("repair", "missing-token")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1\ta" + "\t_" * 7 + "\tNE=B-X\n2\t" + "\t_" * 8 + "\n3\tb" + "\t_" * 7 + "\tNE=B-X\n",
+        "#begin document (a); part 000\na\t0\t0\ta\tNN\t*\t-\t-\t-\t-\t(X)\t-\n"
+        "a\t0\t1\t\tNN\t*\t-\t-\t-\t-\t*\t-\na\t0\t2\tb\tNN\t*\t-\t-\t-\t-\t(X)\t-\n#end document\n",
+    ],
+)
+def test_a_row_without_its_token_in_formats_with_fixed_columns(tmp_path: Path, text: str) -> None:
+    (document,) = _read(tmp_path, text)
+    assert document.text == "a \ufffd b"
+    assert len(document.mentions) == 2
+    assert [one.code for one in document.events if one.kind == "repair"] == ["missing-token"]
+
+
 def test_blank_lines_may_hold_blanks_and_tabs(tmp_path: Path) -> None:
     assert len(_read(tmp_path, "a\tO\n\t\nb\tO\n \n\n\nc\tO")) == 3
 

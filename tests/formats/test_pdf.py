@@ -58,6 +58,20 @@ def test_the_text_stands_beside_a_table(tmp_path: Path) -> None:
     assert (tmp_path / "m.texts" / "paper.txt").read_text(encoding="utf-8") == found.text
 
 
+@pytest.mark.parametrize("scale", [b"1 0 0 18446744073709551616", b"1 0 0 0", b"0 0 0 0"])
+def test_letters_without_a_height_begin_a_paragraph(tmp_path: Path, scale: bytes) -> None:
+    whole = by_hand(0).content
+    assert b" 1 0 0 1 " in whole
+    for count in (1, 3, 1_000):
+        path = tmp_path / f"{count}.pdf"
+        path.write_bytes(whole.replace(b" 1 0 0 1 ", b" %s " % scale, count))
+        try:
+            (found,) = read(path)
+        except InputError:
+            continue
+        assert found.text.strip()
+
+
 def test_files_that_are_refused(tmp_path: Path) -> None:
     whole = by_hand(0).content
     empty = whole.replace(b" Tj ET", b" pop ET")

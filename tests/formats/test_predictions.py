@@ -101,6 +101,7 @@ HEADER = "document\ttype\tstart\tend\tscore\n"
     [
         ("a\tb\n", r"p\.tsv:1: not a prediction file; .*header document type"),
         (HEADER + "1\tX\t0\n", r"p\.tsv:2: columns: 3; allowed"),
+        (HEADER + "1\tX\t0\t2\t0.5\t0\t4\t0.5\n", r"p\.tsv:2: columns: 8; allowed"),
         (HEADER + "1\tX\t0\tb\t\n", r"p\.tsv:2: start '0', end 'b'"),
         (HEADER + "1\tX\t0\t1_0\t\n", "end '1_0' .*is not an integer"),
         (HEADER + "1\tX\t0\t\u0663\t\n", "is not an integer"),

@@ -84,6 +84,17 @@ def test_rows_that_break_the_rules(tmp_path: Path, rows: str, line: int) -> None
 _NAMES = "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n\n\n"
 
 
+@pytest.mark.parametrize(
+    ("layer", "cells", "wanted"),
+    [("webanno.custom.Dose|unit", "\t", "Dose"), ("webanno.custom.|unit", "\t", "webanno.custom"), ("a.", "*\t", "a")],
+)
+def test_a_mention_without_a_type_has_the_name_of_its_layer(
+    tmp_path: Path, layer: str, cells: str, wanted: str
+) -> None:
+    (mention,) = of(tmp_path, f"#FORMAT=WebAnno TSV 3.3\n#T_SP={layer}\n\n\n#Text=a\n1-1\t0-1\ta\t{cells}\n").mentions
+    assert mention.type == wanted
+
+
 def test_a_backslash_at_the_end_of_a_cell_does_not_stall(tmp_path: Path) -> None:
     (mention,) = of(tmp_path, f"{_NAMES}#Text=a\n1-1\t0-1\ta\t*\t{'a' * 50_000}\\\t\n").mentions
     assert mention.type == "a" * 50_000 + "\\"

@@ -214,11 +214,15 @@ class _Parser:
     def _row_of_kind(self, columns: list[str], number: int) -> _Row | None:
         assert self._of_row is not None
         try:
-            return self._of_row(columns)
+            row = self._of_row(columns)
         except ValueError as error:
             raise self._error(number, str(error)) from None
         except IndexError:
             raise self._error(number, f"found {len(columns)} columns, and the rows before have more") from None
+        if row is None or row[0]:
+            return row
+        self._missing += 1
+        return _LOST, row[1]
 
     def _chosen(self, columns: list[str]) -> tuple[str, list[str]]:
         count = len(columns)

@@ -157,7 +157,7 @@ def _add_mention(collector: MentionCollector, layer: str, span: Span, *, facts: 
     """Adds an annotation of a layer; of its features one is the type, see `read`."""
     main = "value" if _ENTITIES in layer else next(iter(facts), "")
     links = (parse_link(facts.pop("identifier")),) if _ENTITIES in layer and "identifier" in facts else ()
-    kind = facts.pop(main, layer.rpartition(".")[2])
+    kind = facts.pop(main, "") or layer.rpartition(".")[2] or layer.rstrip(".") or layer
     collector.add((span,), kind, links=links, attributes=tuple(facts.items()))
 
 

@@ -221,7 +221,7 @@ class _Joined:
     def _is_new(self, line: Piece) -> bool:
         """True if a line begins a paragraph: other letters, a space above it, or a place to the right of the others."""
         last = self._last[-1]
-        if not 0.85 < line.height / last.height < 1.18:
+        if not 0.85 * last.height < line.height < 1.18 * last.height:
             return True
         if line.middle > last.middle or line.left > last.right:  # another column or page
             return False

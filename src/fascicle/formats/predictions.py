@@ -241,7 +241,11 @@ def _row(
     line: str, number: int, separator: str, names: Sequence[str], order: Sequence[int | None], source: Source
 ) -> _Row | FormatError:
     if not order:
-        return number, line.split("\t")
+        columns = line.split("\t")
+        if len(columns) in (4, len(HEADER)):
+            return number, columns
+        message = f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty"
+        return FormatError(message, at=Place(source.path, number))
     try:
         columns = split_cells(line, separator)
     except ValueError as error:
@@ -276,8 +280,6 @@ def _from_rows(group: Sequence[_Row | InputError], source: Source, mention_sourc
 
 
 def _mention(columns: list[str], mention_source: str) -> Mention:
-    if len(columns) not in (4, 5, 8):
-        raise ValueError(f"columns: {len(columns)}; allowed are {', '.join(HEADER)}, the score may be empty")
     if not columns[0]:
         raise ValueError("the document id is empty; give each document one")
     try:
