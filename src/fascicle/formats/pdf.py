@@ -7,8 +7,10 @@ a line end cuts are found here. Offsets are those of this text.
 from __future__ import annotations
 
 import ctypes
+import math
 import re
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +28,10 @@ from fascicle.formats.report import ReadReport
 _ZONE: Final = 0.12  # of the height of a page, at its top and its bottom: where running heads are
 _CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
 _FEW: Final = 2  # pieces that make a column
+_SPACES: Final = 256  # that are looked at in a region; a real page has few
+_DEEPEST: Final = 20  # columns within columns
+_LINES: Final = 100  # of a paragraph, whose spaces tell where it ends
+_FARTHEST: Final = 1e6  # from the corner of a page
 _DIGITS: Final = re.compile(r"\d+")
 _NUMBERED: Final = re.compile(r"(?:table|fig|box|scheme|panel|appendix)\b", re.I)  # what may stand at the top of pages
 _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
@@ -111,23 +117,30 @@ def _edge_lines(page: Sequence[Piece], height: float) -> dict[int, str]:
     return {at: _DIGITS.sub("#", " ".join(one.text.strip() for one in sorted(row))) for at, row in found.items()}
 
 
-def _regions(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Yields columns and what lies across them, in the order in which they are read."""
-    gutter = _gutter(pieces)
+def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
+    """Yields columns and what lies across them, in the order in which they are read.
+
+    Args:
+        pieces: of a page, or of a column that may have columns itself.
+        within: so many regions lie around these pieces.
+    """
+    gutter = _gutter(pieces) if within < _DEEPEST else None
     if gutter is None:
         if pieces:
             yield list(pieces)
         return
     across = sorted((one for one in pieces if _crosses(one, gutter)), key=lambda one: -one.middle)
-    edges = [float("inf"), *(one.middle for one in across), float("-inf")]
+    bands: list[list[Piece]] = [[] for _ in range(len(across) + 1)]
+    for one in pieces:
+        if not _crosses(one, gutter):
+            bands[bisect_left(across, -one.middle, key=lambda other: -other.middle)].append(one)
     held: list[Piece] = []
-    for at, (top, bottom) in enumerate(pairwise(edges)):
-        band = [one for one in pieces if not _crosses(one, gutter) and bottom <= one.middle < top]
+    for at, band in enumerate(bands):
         if band and held:
             yield held
             held = []
-        yield from _regions([one for one in band if one.right <= gutter])
-        yield from _regions([one for one in band if one.right > gutter])
+        yield from _regions([one for one in band if one.right <= gutter], within=within + 1)
+        yield from _regions([one for one in band if one.right > gutter], within=within + 1)
         held += across[at : at + 1]
     if held:
         yield held
@@ -139,22 +152,23 @@ def _crosses(piece: Piece, gutter: float) -> bool:
 
 def _gutter(pieces: Sequence[Piece]) -> float | None:
     """Returns the left edge of the column behind the clearest space between two columns, if there is one."""
-    edges = Counter(round(one.left) for one in pieces)
-    best: tuple[int, float] | None = None
-    for edge, count in edges.items():
-        if count < _FEW:
-            continue
-        before = [one for one in pieces if one.right <= edge]
-        behind = [one for one in pieces if one.left >= edge - 1]
-        crossing = len(pieces) - len(before) - len(behind)
-        if min(len(before), len(behind)) < _FEW or crossing > _CROSSING * len(pieces):
-            continue
-        room = edge - max(one.right for one in before)
-        beside = sum(any(one.bottom < other.middle < one.top for other in before) for one in behind)
-        if 2 * beside >= min(len(before), len(behind)) and (best is None or (crossing, -room) < best):
-            best = crossing, -room
-            found = float(edge)
-    return found if best is not None else None
+    lefts, rights = sorted(one.left for one in pieces), sorted(one.right for one in pieces)
+    spaces = []
+    for edge, count in Counter(round(one.left) for one in pieces).items():
+        before, behind = bisect_right(rights, edge), len(pieces) - bisect_left(lefts, edge - 1)
+        crossing = len(pieces) - before - behind
+        if min(count, before, behind) >= _FEW and crossing <= _CROSSING * len(pieces):
+            spaces.append((crossing, rights[before - 1] - edge, edge))
+    spaces.sort(key=lambda space: space[:2])  # the least crossed first, and of these the widest
+    return next((float(edge) for _, _, edge in spaces[:_SPACES] if _is_between_columns(pieces, edge)), None)
+
+
+def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
+    """True if half of the pieces on one side of a space have one beside them on the other side."""
+    before = sorted(one.middle for one in pieces if one.right <= edge)
+    behind = [one for one in pieces if one.left >= edge - 1]
+    beside = sum(bisect_right(before, one.bottom) < bisect_left(before, one.top) for one in behind)
+    return 2 * beside >= min(len(before), len(behind))
 
 
 def _lines(pieces: Iterable[Piece]) -> list[Piece]:
@@ -184,7 +198,7 @@ class _Joined:
         """Starts without text; ``known`` are the words that stand within lines."""
         self._known = known
         self._parts: list[str] = []
-        self._last: list[Piece] = []  # of the paragraph
+        self._last: deque[Piece] = deque(maxlen=_LINES)  # of the paragraph
         self.length = 0
         self.hyphens: list[int] = []
 
@@ -227,8 +241,7 @@ class _Joined:
             return False
         pitches = [above.middle - below.middle for above, below in pairwise(self._last) if above.middle > below.middle]
         pitch = median(pitches) if pitches else 1.25 * line.height
-        others = [one.left for one in self._last[1:] if one.left < one.right] or [last.left]
-        return last.middle - line.middle > 1.45 * pitch or line.left - min(others[-1], last.left) > 0.8 * line.height
+        return last.middle - line.middle > 1.45 * pitch or line.left - last.left > 0.8 * line.height
 
     def _is_one_word(self, head: str, line: str) -> bool:
         """True if the hyphen between the end of a line and the next line is not part of a word."""
@@ -328,7 +341,14 @@ def _signs(text: Any) -> Iterator[tuple[str, Piece | None]]:
         if is_made and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, at, ctypes.byref(rectangle)):
-            yield sign, Piece(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top, sign)
+            sides = (rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+            left, bottom, right, top = map(_bounded, sides)
+            yield sign, Piece(left, bottom, right, top, sign)
+
+
+def _bounded(place: float) -> float:
+    """Returns a place that can be calculated with: a damaged file may have letters that are nowhere."""
+    return 0.0 if math.isnan(place) else max(-_FARTHEST, min(_FARTHEST, place))
 
 
 READER: Final = Reader(read=read)
