@@ -1,6 +1,8 @@
 """What each change of graph, batches or runtime gains, alone and interleaved with what it is compared with.
 
-usage: python -m studies.speed.levers [--model biomed@2] [--rounds 12] [--sentences 100] [--beside TEXT]
+usage: python -m studies.speed.levers [--model biomed@2] [--plain GRAPH] [--rounds 12] [--sentences 100] [--beside TEXT]
+
+``--plain`` names a graph of the same model in fp32 (``fascicle export`` without ``--int8``), for runs in bf16.
 
 ``FASCICLE_DATA`` names the corpora. One thread, CPU time, short and long sentences; a ratio below 1 is a gain. Written:
 ``results/levers.json``, or ``levers-MODEL.json`` for another model.
@@ -38,6 +40,7 @@ def main() -> None:
     """Measures and writes ``results/levers.json``."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", default=_MODEL)
+    parser.add_argument("--plain", type=Path)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--beside", default="nothing else")
@@ -46,6 +49,8 @@ def main() -> None:
     texts = {name: few for name, few in texts_of(sentences()).items() if name != "mixed"}
     with tempfile.TemporaryDirectory() as folder:
         runs, missing = forms(graph, Path(folder))
+        if args.plain is not None:
+            runs |= in_full(args.plain)
         report: dict[str, Any] = {"model": args.model, "beside": args.beside, "missing": missing, "kinds": {}}
         for kind, given in texts.items():
             made = {tokens: batches(model, given[: args.sentences], tokens=tokens) for tokens in _TOKENS}
@@ -75,7 +80,17 @@ def forms(graph: Path, folder: Path) -> tuple[dict[str, Run], list[str]]:
     if not importlib.util.find_spec("openvino"):
         return runs, ["openvino"]
     runs["OpenVINO"] = _openvino(graph)
+    runs["OpenVINO, bf16 between 8-bit products"] = _openvino(graph, precision="bf16")
     return runs, []
+
+
+def in_full(graph: Path) -> dict[str, Run]:
+    """The network with weights of 32 bits, and its products in bf16."""
+    return {
+        "fp32": _onnx(graph),
+        "OpenVINO, fp32": _openvino(graph),
+        "OpenVINO, bf16": _openvino(graph, precision="bf16"),
+    }
 
 
 def _changed(model: Any) -> dict[str, Callable[[Any], Any]]:
@@ -132,10 +147,10 @@ def _onnx(path: Path, *, allowed: bool = False) -> Run:
     return lambda batch: session.run(["emissions"], {name: batch[name] for name in names})[0]
 
 
-def _openvino(path: Path) -> Run:
+def _openvino(path: Path, *, precision: str = "f32") -> Run:
     import openvino
 
-    options = {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+    options = {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": precision}
     compiled = openvino.Core().compile_model(str(path), "CPU", options)
     names = [one.get_any_name() for one in compiled.inputs]
     return lambda batch: compiled({name: batch[name] for name in names})["emissions"]

@@ -177,6 +177,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-arms": conventions_tables.arms,
     "conventions-foreign": conventions_tables.foreign,
     "conventions-means": conventions_tables.means,
+    "conventions-goals": conventions_tables.goals,
     "decision-names": decision_tables.names,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
@@ -220,6 +221,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "runs-cost": lambda: run_tables.costs(RESULTS),
     "serving": lambda: serve_tables.measured(RESULTS),
     "curation-curve": lambda: serve_tables.curve(RESULTS),
+    "curation-biored": lambda: serve_tables.curve(RESULTS, "curation-biored"),
     "bundle-cost": lambda: bundling_study_tables.cost(RESULTS),
     **{
         f"combining-{corpus}": functools.partial(combining_tables.combining, corpus, RESULTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +22,32 @@ def measured(results: Path) -> str:
     return markdown(("what", "goal", "measured"), rows)
 
 
-def curve(results: Path) -> str:
-    """F1 on dev against documents, for a curator who reads what is least sure, and for one who reads by chance."""
-    rows = result("curation-curve", results).get("rows", [])
+def curve(results: Path, name: str = "curation-curve") -> str:
+    """What a model learns from corrected documents: those that are least sure first, and those by chance."""
+    rows = result(name, results).get("rows", [])
     seeds = sorted({row["seed"] for row in rows})
     at = {(row["seed"], row["arm"], row["documents"]): row for row in rows}
+    shares = {key: what for key, what in (("f1", "F1"), ("recall@1", "recall@1")) if rows and key in rows[0]}
     body = []
     for count in sorted({row["documents"] for row in rows}):
         pairs = [(at[seed, "uncertainty", count], at[seed, "random", count]) for seed in seeds]
-        cells = ["; ".join(f"{100 * pair[side]['f1']:.1f}" for pair in pairs) for side in (0, 1)]
+        cells = ["; ".join(f"{100 * pair[side][key]:.1f}" for pair in pairs) for key in shares for side in (0, 1)]
+        cells += [_agreed([pair[0][key] - pair[1][key] for pair in pairs]) for key in shares]
         sizes = [f"{statistics.mean(pair[side]['characters'] for pair in pairs):,.0f}" for side in (0, 1)]
         body.append([str(count), *cells, *sizes])
-    head = ("documents", "F1, least sure first", "F1, by chance", "characters, least sure first", "by chance")
-    told = f"F1 on dev in percent; seeds: {', '.join(map(str, seeds))}, in this order where there are several."
-    return f"{markdown(head, body)}\n\n{told}" if rows else MISSING
+    heads = [head for what in shares.values() for head in (f"{what}, least sure first", "by chance")]
+    heads += [f"difference in {what}" for what in shares.values()]
+    told = f"On dev, in percent; seeds: {', '.join(map(str, seeds))}, in this order where there are several."
+    table = markdown(("documents", *heads, "characters, least sure first", "by chance"), body)
+    return f"{table}\n\n{told}" if rows else MISSING
+
+
+def _agreed(differences: Sequence[float]) -> str:
+    """The mean of differences, if all of them have one sign."""
+    agreed = min(differences) > 0 or max(differences) < 0
+    return (
+        f"{100 * statistics.mean(differences):+.1f}" if agreed else "none" if not any(differences) else "seeds disagree"
+    )
 
 
 def _killed(found: dict[str, Any]) -> str:

@@ -191,29 +191,40 @@ def levers(name: str = "levers") -> str:
 
 
 def peers() -> str:
-    """Fascicle against others."""
+    """Rates of our models and of others."""
     found = result("peers")
     if not found:
         return MISSING
     kinds = found["kinds"]
-    body = []
-    for name in next(iter(kinds.values()))["sentences_per_second"]:
-        cells = []
-        for kind in kinds.values():
-            against = kind["fascicle_against"].get(name)
-            rate = f"{kind['sentences_per_second'][name]:,.0f}"
-            cells += [rate, f"{against['wall']['median']:.1f}" if against else "1"]
-        body.append([name, *cells])
-    memory = found.get("peak_mib", {})
-    for row in body if memory else ():
-        row.append(f"{memory[row[0]]:,}")
-    head = [plural(found["threads"], "thread")]
-    for name in kinds:
-        head += [f"{name}, a second", "Fascicle, times as fast"]
-    head += ["peak memory, MiB"] if memory else []
+    rates = {name: kind["texts_per_second"] for name, kind in kinds.items()}
+    body = [
+        [name, *(f"{rate[name]:,.1f}" for rate in rates.values()), f"{memory:,}"]
+        for name, memory in found["peak_mib"].items()
+    ]
+    head = (plural(found["threads"], "thread"), *(f"{name}, a second" for name in kinds), "peak memory, MiB")
     left_out = "; ".join(f"{name} ({why})" for name, why in found["missing"].items())
     note = f" Left out: {left_out}." if left_out else ""
     return f"{markdown(head, body)}\n\n{_beside(found)}{note}"
+
+
+def peers_ratios() -> str:
+    """How many times as fast as others our models are."""
+    found = result("peers")
+    if not found:
+        return MISSING
+    columns = {
+        f"`{model}`, {kind}": ratios
+        for model in next(iter(found["kinds"].values()))["times_as_fast"]
+        for kind, ratios in ((name, one["times_as_fast"][model]) for name, one in found["kinds"].items())
+    }
+    body = [
+        [name, *(_range(ratios[name]["wall"]) for ratios in columns.values())] for name in next(iter(columns.values()))
+    ]
+    return markdown(("times as fast as", *columns), body)
+
+
+def _range(ratio: Mapping[str, float]) -> str:
+    return f"{ratio['median']:.1f} ({ratio['low']:.1f} to {ratio['high']:.1f})"
 
 
 def duplicates() -> str:
@@ -278,6 +289,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-levers": levers,
     "speed-levers-fast": fast_levers,
     "speed-peers": peers,
+    "speed-peers-ratios": peers_ratios,
     "speed-duplicates": duplicates,
     "speed-gate": gate,
     "speed-openvino": openvino,

@@ -57,10 +57,14 @@ def test_a_curve_has_both_arms_of_each_seed(tmp_path: Path) -> None:
     ]
     rows[0]["f1"] = 0.999  # uncertainty, 40 documents, seed 2
     put(tmp_path, "curation-curve", {"rows": rows})
-    assert [row[:3] for row in cells(curve(tmp_path))] == [
-        ["15", "15.0; 25.0", "15.0; 25.0"],
-        ["40", "40.0; 99.9", "40.0; 50.0"],
+    assert [row[:4] for row in cells(curve(tmp_path))] == [
+        ["15", "15.0; 25.0", "15.0; 25.0", "none"],
+        ["40", "40.0; 99.9", "40.0; 50.0", "seeds disagree"],
     ]
+    for row in rows:
+        row["recall@1"] = 0.5 + 0.1 * (row["arm"] == "random")
+    put(tmp_path, "curation-curve", {"rows": rows})
+    assert cells(curve(tmp_path))[1][3:7] == ["50.0; 50.0", "60.0; 60.0", "seeds disagree", "-10.0"]
 
 
 def test_every_fault_of_kills_crowds_and_attackers_is_counted(tmp_path: Path) -> None:
