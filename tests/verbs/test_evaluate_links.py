@@ -153,6 +153,23 @@ def test_a_linker_and_the_links_that_it_wrote_have_one_score(home: Path, tmp_pat
     assert any(score for _, _, score, _ in told[0])
 
 
+def test_two_names_of_one_concept_in_a_mention_have_the_score_of_its_link(tmp_path: Path) -> None:
+    name = "schizophreniform or schizoaffective disorder"
+    gold = [document(f"Patients had {name}", (name, "Disease", "MESH:D011618"), identifier="a")]
+    fascicle.write(tmp_path / "gold.jsonl", gold)
+    bare = [msgspec.structs.replace(one, links=(), score=0.7) for one in gold[0].mentions]
+    (linked,) = fascicle.link([msgspec.structs.replace(gold[0], mentions=tuple(bare))], linker="basic")
+    fascicle.write(tmp_path / "linked.jsonl", [linked])
+    scored = [msgspec.structs.replace(one, score=0.7) for one in gold[0].mentions]
+    fascicle.write(tmp_path / "scored.jsonl", [msgspec.structs.replace(gold[0], mentions=tuple(scored))])
+    (written,) = evaluate_links(tmp_path / "gold.jsonl", tmp_path / "linked.jsonl").systems
+    (asked,) = evaluate_links(tmp_path / "scored.jsonl", linker="basic").systems
+    assert len(asked.cases[0].parts) == 2
+    assert [(one.answer, one.score, one.tier) for one in asked.cases] == [
+        (one.answer, one.score, one.tier) for one in written.cases
+    ]
+
+
 def test_a_linker_finds_its_packs(home: Path, cli: Cli, refused: Refused) -> None:
     files = ("evaluate", home / "gold.jsonl", "--links", "--json", "--linker")
     alone = json.loads(cli(*files, home / "fitted").out)

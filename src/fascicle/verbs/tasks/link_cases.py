@@ -208,7 +208,8 @@ def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str
     def counted(one: Candidate) -> str:
         return counted_identifier((one.curie, *one.same), case.gold, gold)
 
-    answered = [one for one in decisions if one.answer]
+    # Two names in a mention may have one concept; it is one link, as the linker writes it.
+    answered = list({one.link.curie: one for one in reversed(decisions) if one.answer}.values())[::-1]
     best = [one.candidates[0] for one in answered]
     scores = [one.link.score for one in answered]
     return msgspec.structs.replace(
