@@ -36,6 +36,7 @@ check: $(VENV)/.dev
 
 torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
+	$(BIN)/python -m tests.torture.fuzz_sources --count 10000
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.

@@ -71,13 +71,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _given(folder: Path) -> list[Path]:
-    """Files with the mentions of `biomed` in the texts, as both checkouts get them."""
+    """Files with mentions and abbreviations, as the steps before a linker give them to both checkouts."""
+    from fascicle.core.patches import apply
     from fascicle.formats import write
+    from fascicle.terms.abbreviations.finder import AbbreviationFinder
 
     paths = [folder / "cost" / f"{name}.jsonl" for name in CORPORA]
     for name, path in zip(CORPORA, paths, strict=True):
         path.parent.mkdir(exist_ok=True)
-        write(path, found(folder, "biomed", name, "test"), format="native", overwrite=True)
+        documents = list(found(folder, "biomed", name, "test"))
+        patches = AbbreviationFinder().run(documents)
+        given = (apply(one, patch, step="abbreviations") for one, patch in zip(documents, patches, strict=True))
+        write(path, given, format="native", overwrite=True)
     return paths
 
 
