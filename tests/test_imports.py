@@ -73,7 +73,13 @@ def test_a_model_without_dictionaries_starts_without_what_finds_names() -> None:
 
 
 def test_a_text_is_annotated_without_what_reads_folders_recipes_and_mark_up() -> None:
-    others = ["formats.brat_lines", "formats.extraction", "formats.offsets", "settings.recipes.strict", "text.marked"]
+    others = [
+        "formats.brat_lines",
+        "formats.extraction",
+        "formats.offset_tables",
+        "settings.recipes.strict",
+        "text.marked",
+    ]
     said = run(
         "from fascicle.cli import main\n"
         "code = main(['annotate', '--text', 'Lithium may cause nausea.', '--json'])\n"

@@ -18,7 +18,7 @@ from fascicle.errors import FascicleError, InputError, UsageError
 from fascicle.evaluation.doctor.checks.contract import CheckSettings
 from fascicle.evaluation.systems.model import ModelRequest
 from fascicle.evaluation.systems.predictions import PredictionRequest
-from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.records import JsonlOptions
 from fascicle.formats.requests import ReadRequest
 from fascicle.formats.unread import fields_argument
 from fascicle.loading import load

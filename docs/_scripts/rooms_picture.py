@@ -3,8 +3,8 @@
 usage: python docs/_scripts/rooms_picture.py
 
 An arrow that follows from others is left out: if ``a`` imports ``b`` and ``c``, and ``b`` imports ``c``, then ``a`` has
-no arrow to ``c``. Imports of any place count, also those inside functions. Where rooms import each other, the imports
-in the fewest files are dashed arrows, which point upward.
+no arrow to ``c``. Imports of any place count, also those inside functions. Where rooms import each other, the fewest
+import statements are dashed arrows, which point upward. Rooms are blue boxes, single modules are grey ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from html import escape
@@ -70,20 +70,25 @@ def imported(tree: ast.AST, package: str) -> Iterator[str]:
 
 
 def counts_of(package: Path) -> dict[str, Counter[str]]:
-    """Each room of a package, and how many of its files import each other room."""
+    """Each room of a package, and how many of its import statements name each other room."""
     found: dict[str, Counter[str]] = {}
     for path in sorted(package.rglob("*.py")):
         room = room_of(path, package)
         if room not in LEFT_OUT:
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            found.setdefault(room, Counter()).update(set(imported(tree, package.name)))
+            found.setdefault(room, Counter()).update(imported(tree, package.name))
     return {
         room: Counter({one: n for one, n in own.items() if one in found and one != room}) for room, own in found.items()
     }
 
 
+def modules_of(package: Path) -> frozenset[str]:
+    """What is drawn for single modules: files beside the rooms."""
+    return frozenset(room_of(path, package) for path in package.glob("*.py"))
+
+
 def upward(counts: Mapping[str, Counter[str]]) -> set[tuple[str, str]]:
-    """The imports without which no room is above itself: of each cycle the one that stands in the fewest files."""
+    """The imports without which no room is above itself: of each cycle the one with the fewest statements."""
     found: set[tuple[str, str]] = set()
     while True:
         try:
@@ -169,8 +174,13 @@ def _width(node: Node) -> float:
     return len(node) * ADVANCE + 2 * PADDING if isinstance(node, str) else LANE
 
 
-def svg(counts: Mapping[str, Counter[str]]) -> str:
-    """The picture of the rooms; its description names every import."""
+def svg(counts: Mapping[str, Counter[str]], *, modules: Collection[str] = ()) -> str:
+    """The picture of the rooms; its description names every import.
+
+    Args:
+        counts: of each room and module, see `counts_of`.
+        modules: which of them are single modules.
+    """
     up = upward(counts)
     placed = drawing(reduced(without(counts, up)))
     listed = "; ".join(f"{room}: {', '.join(sorted(own)) or 'nothing'}" for room, own in sorted(counts.items()))
@@ -183,11 +193,12 @@ def svg(counts: Mapping[str, Counter[str]]) -> str:
             f"<desc>{escape(listed)}</desc>",
             "<style>text { font: 600 13px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; "
             "text-anchor: middle } path { fill: none; stroke: #6b7280 } "
-            ".up { stroke: #b91c1c; stroke-dasharray: 5 3 }</style>",
+            ".up { stroke: #b91c1c; stroke-dasharray: 5 3 } .room { fill: #eff6ff; stroke: #1d4ed8 } "
+            ".module { fill: #f3f4f6; stroke: #6b7280 }</style>",
             f'<rect width="{placed.width:.0f}" height="{height}" rx="8" fill="#ffffff" stroke="#d1d5db"/>',
             *(_line(arrow, placed) for arrow in placed.arrows),
             *(_upward(*arrow, placed) for arrow in sorted(up)),
-            *(_box(room, placed) for room in sorted(counts)),
+            *(_box(room, placed, kind="module" if room in modules else "room") for room in sorted(counts)),
             "</svg>\n",
         ]
     )
@@ -211,17 +222,17 @@ def _upward(room: str, other: str, placed: Drawing) -> str:
     return f'<path class="up" d="M{x:.1f} {y}L{to_x:.1f} {to_y + HEIGHT}"/>'
 
 
-def _box(room: str, placed: Drawing) -> str:
+def _box(room: str, placed: Drawing, *, kind: str) -> str:
     x, y = placed.centres[room], MARGIN + ROW * placed.rows[room]
     wide = _width(room)
     place = f'x="{x - wide / 2:.1f}" y="{y}" width="{wide:.1f}" height="{HEIGHT}" rx="5"'
-    return f'<rect {place} fill="#eff6ff" stroke="#1d4ed8"/><text x="{x:.1f}" y="{y + 24}">{escape(room)}</text>'
+    return f'<rect class="{kind}" {place}/><text x="{x:.1f}" y="{y + 24}">{escape(room)}</text>'
 
 
 def main(arguments: Sequence[str]) -> int:
     """Writes the picture; returns the exit code."""
     out = Path(arguments[0]) if arguments else OUT
-    out.write_text(svg(counts_of(PACKAGE)), encoding="utf-8")
+    out.write_text(svg(counts_of(PACKAGE), modules=modules_of(PACKAGE)), encoding="utf-8")
     return 0
 
 

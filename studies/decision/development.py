@@ -26,7 +26,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.formats import read, write
 from fascicle.text.segment import sentences
-from fascicle.text.sentences import all_sentence_hashes, sentence_hashes
+from fascicle.text.taught import all_sentence_hashes, sentence_hashes
 from studies.common import GRIDS
 from studies.decision.taught import texts
 from studies.packs import gold

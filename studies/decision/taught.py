@@ -25,7 +25,7 @@ from fascicle.formats import read
 from fascicle.formats.exclusions import exclusions_by_key, read_exclusions
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes
+from fascicle.text.taught import TAUGHT, all_sentence_hashes, pack_hashes
 from studies.common import GRIDS, ROOT
 
 # Model -> its grid, and the variant of that grid.

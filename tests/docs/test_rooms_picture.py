@@ -63,6 +63,24 @@ def test_every_room_is_above_what_it_imports(script: ModuleType, tmp_path: Path)
     assert len(list(picture.iter(f"{SVG}path"))) == 3, "the arrow from top to low follows from two others"
 
 
+def test_a_single_module_is_drawn_apart_from_rooms(script: ModuleType, tmp_path: Path) -> None:
+    place = package(tmp_path, alone="")
+    (place / "room").mkdir()
+    (place / "room" / "a.py").write_text("import json", encoding="utf-8")
+    boxes = ElementTree.fromstring(script.svg(script.counts_of(place), modules=script.modules_of(place)))
+    assert sorted(box.attrib["class"] for box in boxes.iter(f"{SVG}rect") if "class" in box.attrib) == [
+        "module",
+        "room",
+    ]
+
+
+def test_the_command_line_is_on_top_and_one_import_goes_up(script: ModuleType) -> None:
+    """The page says so."""
+    assert script.upward(script.counts_of(script.PACKAGE)) == {("verbs", "cli")}
+    listed = (ROOT / "src/fascicle/verbs/completion.py").read_text(encoding="utf-8")
+    assert "    from fascicle.cli import" in listed
+
+
 def test_rooms_that_import_each_other_have_a_dashed_arrow(script: ModuleType, tmp_path: Path) -> None:
     place = package(tmp_path, low="from house import upper", other="from house import low")
     (place / "upper").mkdir()

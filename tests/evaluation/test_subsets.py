@@ -12,7 +12,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.errors import InputError
 from fascicle.evaluation.scoring.rules import Recall, gold_surfaces, nested_spans, subset_recall
 from fascicle.formats.files import read
-from fascicle.formats.jsonl import JsonlOptions
+from fascicle.formats.records import JsonlOptions
 
 from .strategies import characters, fragments
 

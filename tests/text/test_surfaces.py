@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.errors import InputError
-from fascicle.text.segment import RULES_1
-from fascicle.text.sentences import SurfaceReader
+from fascicle.text.segment import RULES_1, SurfaceReader
 
 
 def reader(text: str, **given_: object) -> SurfaceReader:

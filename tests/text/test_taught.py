@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import Document
 from fascicle.text.segment import sentences
-from fascicle.text.sentences import all_sentence_hashes, pack_hashes, sentence_hashes, unpack_hashes
+from fascicle.text.taught import all_sentence_hashes, pack_hashes, sentence_hashes, unpack_hashes
 
 LONG = "Mutations of BRCA1 and of TP53 were found in patients with breast cancer and confirmed by sequencing."
 

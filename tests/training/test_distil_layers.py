@@ -24,8 +24,8 @@ from fascicle.settings.recipes.any import parse_any
 from fascicle.settings.recipes.distil import DistilRecipe, LayerSettings, TeacherSettings
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.training.distil.pupil import LAYERS, LayerLosses, Student, Teacher, differing_pieces, map_token_ids
 from fascicle.training.distil.run import LayersFinished
+from fascicle.training.distil.student import LAYERS, LayerLosses, Student, Teacher, differing_pieces, map_token_ids
 from fascicle.training.engine.events import Validated
 from fascicle.training.engine.loop import StepDone
 from fascicle.training.experiments.hashes import data_hashes, recipe_hash
@@ -82,7 +82,7 @@ def test_a_student_that_is_its_teacher_has_no_loss(tiny_encoder: Path, compared:
     """The projection begins as the identity where widths are equal."""
     one, other = load_pretrained(str(tiny_encoder)), load_pretrained(str(tiny_encoder))
     settings = LayerSettings(compared=compared, faithful=faithful)  # type: ignore[arg-type]
-    losses = LayerLosses(settings, pupil=one.encoder, teacher=Teacher(other, one.tokenizer))
+    losses = LayerLosses(settings, student=one.encoder, teacher=Teacher(other, one.tokenizer))
     found = Student(one.encoder, layers=losses).eval()(batch_of(one, *TEXTS))[LAYERS]
     assert set(found) == {"hidden", "attention"}
     assert all(float(loss.detach()) == pytest.approx(0, abs=1e-9) for loss in found.values())
@@ -96,7 +96,7 @@ def test_losses_are_sums_over_mapped_layers(tiny_encoder: Path) -> None:
     student.encoder.eval()
     losses = LayerLosses(
         LayerSettings(compared="probabilities", faithful=True),
-        pupil=student.encoder,
+        student=student.encoder,
         teacher=Teacher(teacher, student.tokenizer),
     )
     assert losses.map == (2,)
@@ -119,17 +119,17 @@ def test_the_teacher_neither_learns_nor_drops_anything_out(tiny_encoder: Path) -
     assert pretrained.encoder.config.hidden_dropout_prob > 0
     student = load_pretrained(str(tiny_encoder))
     teacher = Teacher(pretrained, student.tokenizer)
-    pupil = Student(student.encoder, layers=LayerLosses(LayerSettings(), pupil=student.encoder, teacher=teacher))
-    pupil.train()
+    trainable = Student(student.encoder, layers=LayerLosses(LayerSettings(), student=student.encoder, teacher=teacher))
+    trainable.train()
     teacher.encoder.train()  # whatever anybody does
     batch = batch_of(student, *TEXTS)
     once, again = teacher.see(batch), teacher.see(batch)
     assert all(map(torch.equal, once.states, again.states))
-    pupil.loss(pupil(batch), {}).backward()  # type: ignore[no-untyped-call]
+    trainable.loss(trainable(batch), {}).backward()  # type: ignore[no-untyped-call]
     assert all(p.grad is None and not p.requires_grad for p in pretrained.encoder.parameters())
-    assert not {id(p) for p in pretrained.encoder.parameters()} & {id(p) for p in pupil.parameters()}
-    assert pupil.layers is not None
-    assert pupil.layers.projection.bias.grad is not None
+    assert not {id(p) for p in pretrained.encoder.parameters()} & {id(p) for p in trainable.parameters()}
+    assert trainable.layers is not None
+    assert trainable.layers.projection.bias.grad is not None
 
 
 def test_an_untrained_student_comes_nearer_and_its_folder_is_an_encoder(
@@ -345,8 +345,8 @@ def test_layers_that_do_not_divide_need_a_map(tiny_encoder: Path) -> None:
     deep = Pretrained(encoder=Encoder(three(config, add_pooling_layer=False)), tokenizer=teacher.tokenizer)
     taught_by = Teacher(deep, teacher.tokenizer)
     with pytest.raises(RecipeError, match=r"layers\.map"):
-        LayerLosses(LayerSettings(), pupil=teacher.encoder, teacher=taught_by)
-    assert LayerLosses(LayerSettings(map=(1, 3)), pupil=teacher.encoder, teacher=taught_by).map == (1, 3)
+        LayerLosses(LayerSettings(), student=teacher.encoder, teacher=taught_by)
+    assert LayerLosses(LayerSettings(map=(1, 3)), student=teacher.encoder, teacher=taught_by).map == (1, 3)
 
 
 def test_heads_need_not_be_equal_without_attention(make: Make, tmp_path: Path) -> None:

@@ -196,18 +196,18 @@ def test_layers_and_answers_are_learned_together(make: Make, tmp_path: Path) -> 
     training = {"epochs": 6, "learning_rate": 1e-3, "precision": "fp32", "batch_size": 4}
     recipe = make("multilabel", layers={}, training=training)
     trainee: Any = prepare_distil(recipe, tmp_path, {})
-    pupil, data = trainee.loop.model, trainee.loop.data
+    trainable, data = trainee.loop.model, trainee.loop.data
     batch, targets = next(data.batches(size=4, seed=1, epoch=0))
-    pupil.eval()
-    scores = pupil(batch)
+    trainable.eval()
+    scores = trainable(batch)
     layers, answers = scores["layers"], scores["multilabel"]["emissions"]
     wanted = scores["taught"]["taught"]
     expected = (
         layers["hidden"]
         + layers["attention"]
-        + pupil.answers.model.head("multilabel").loss({"emissions": answers}, wanted)
+        + trainable.answers.model.head("multilabel").loss({"emissions": answers}, wanted)
     )
-    assert float(pupil.loss(scores, targets).detach()) == pytest.approx(float(expected.detach()))
+    assert float(trainable.loss(scores, targets).detach()) == pytest.approx(float(expected.detach()))
     events = list(run_recipe(recipe, tmp_path / "run"))
     losses = [event.loss for event in events if isinstance(event, StepDone)]
     assert sum(losses[-3:]) < sum(losses[:3])  # three batches are an epoch

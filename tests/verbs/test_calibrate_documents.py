@@ -21,7 +21,7 @@ from fascicle.runtime.ensemble import EnsemblePredictor
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from fascicle.text.segment import segmenter
-from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes
+from fascicle.text.taught import TAUGHT, all_sentence_hashes, pack_hashes
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from fascicle.formats.detection import detect as detect
     from fascicle.formats.files import read as read
     from fascicle.formats.files import unique_ids as unique_ids
-    from fascicle.formats.jsonl import JsonlOptions as JsonlOptions
     from fascicle.formats.outputs import write as write
+    from fascicle.formats.records import JsonlOptions as JsonlOptions
     from fascicle.formats.report import ReadReport as ReadReport
     from fascicle.formats.report import WriteReport as WriteReport
 
 # The module of each public name.
 _MODULES: Final = MappingProxyType(
     {
-        **{"FORMATS": "catalogue", "Format": "catalogue", "BratOptions": "brat", "JsonlOptions": "jsonl"},
+        **{"FORMATS": "catalogue", "Format": "catalogue", "BratOptions": "brat", "JsonlOptions": "records"},
         **{"ConllOptions": "conll", "parse_columns": "conll", "ConllWriteOptions": "conll_write"},
         **{"detect": "detection", "read": "files", "unique_ids": "files", "write": "outputs"},
         **{"ReadReport": "report", "WriteReport": "report"},

@@ -26,7 +26,7 @@ from fascicle.formats.catalogue import READABLE, canonical_name, plugged_by_suff
 from fascicle.formats.citations import looks_like_citations
 from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES
 from fascicle.formats.inception import MARK as WEBANNO
-from fascicle.formats.offsets import HEADER
+from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tag_names import BEGIN

@@ -20,8 +20,8 @@ from fascicle.core.mention import Span, is_curie
 from fascicle.errors import FormatError, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
-from fascicle.formats.jsonl import read_records
 from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.records import read_records
 from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "kazu"

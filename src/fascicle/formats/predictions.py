@@ -25,7 +25,7 @@ from fascicle.errors import FormatError, InputError, Place, explain_errors
 from fascicle.formats.collect import group_by_key, raise_first_error
 from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held_fields
-from fascicle.formats.offsets import HEADER, spellings
+from fascicle.formats.offset_tables import HEADER, spellings
 from fascicle.formats.report import FailedDocuments, WriteReport
 from fascicle.formats.tables import CSV, LINKS, SOURCE, TEXT, TSV, cell_links, our_names, split_cells, table_separator
 
@@ -55,7 +55,8 @@ class TablePrediction(Prediction, frozen=True, kw_only=True):
     """Prediction of a table.
 
     Attributes:
-        told: the text of each mention for which the table has one, in its spellings, see `fascicle.formats.offsets`.
+        told: the text of each mention for which the table has one, in its spellings; see
+            `fascicle.formats.offset_tables`.
     """
 
     told: tuple[tuple[Mention, tuple[str, ...]], ...] = ()

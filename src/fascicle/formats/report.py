@@ -81,7 +81,7 @@ class ReadReport:
 
     Attributes:
         formats: file -> name of its format, as given or as detected.
-        shapes: file -> shape of its JSON records (`fascicle.formats.jsonl.SHAPES`).
+        shapes: file -> shape of its JSON records (`fascicle.formats.records.SHAPES`).
         encodings: file -> its encoding, where that was found in the file and is not UTF-8.
         tags: file -> census of its tags; ``scheme`` and ``repairs`` are read from it.
         documents: number of documents yielded.

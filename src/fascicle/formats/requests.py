@@ -23,7 +23,7 @@ from fascicle.formats.sources import Place, beside_brat, count_left_out, find_pl
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
-    from fascicle.formats.jsonl import JsonlOptions
+    from fascicle.formats.records import JsonlOptions
     from fascicle.formats.text_tables import TextTableOptions
 
 _OWNERS: Final = (
@@ -103,7 +103,7 @@ class ReadRequest:
 
             return TextTableOptions.of(self.fields)
         if self.shape or self.fields or self.labels or self.where or self.bare_tags:
-            from fascicle.formats.jsonl import JsonlOptions
+            from fascicle.formats.records import JsonlOptions
 
             fields = (*self.fields, *((("bare", "true"),) if self.bare_tags else ()))
             return JsonlOptions(shape=self.shape or "auto", fields=fields, labels=self.labels, where=self.where)

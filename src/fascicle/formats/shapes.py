@@ -1,4 +1,4 @@
-"""Shapes of the JSON records that `fascicle.formats.jsonl` reads, one row each, and their detection."""
+"""Shapes of the JSON records that `fascicle.formats.records` reads, one row each, and their detection."""
 
 from __future__ import annotations
 

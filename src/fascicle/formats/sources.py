@@ -21,7 +21,7 @@ from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 
 if TYPE_CHECKING:
-    from fascicle.formats.offsets import OffsetTable
+    from fascicle.formats.offset_tables import OffsetTable
 
 
 # Of the format parquet. A program that reads the folder as one table finds only the mentions, because pandas and
@@ -125,7 +125,7 @@ def unread_tables(places: Iterable[Place], *, format: str = "auto") -> dict[str,
     plain = {one.path: one.sources for one in places if one.is_texts and format == "auto"}
     if not plain:
         return {}
-    from fascicle.formats.offsets import find_tables
+    from fascicle.formats.offset_tables import find_tables
 
     found = {path: find_tables(path, frozenset(Path(file).stem for file in files)) for path, files in plain.items()}
     return {path: tables[0].path for path, tables in found.items() if tables}
@@ -194,7 +194,7 @@ def _state_of_tables(path: str) -> str:
 
 def _tables_of_texts(path: str) -> list[OffsetTable]:
     """Returns the tables that name the texts of a place without annotation of its own."""
-    from fascicle.formats.offsets import find_tables
+    from fascicle.formats.offset_tables import find_tables
 
     with open_tree(path, suffixes=SUFFIXES) as tree:
         if any(lower_suffix(name) in ANNOTATIONS for name in tree.names):

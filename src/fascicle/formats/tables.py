@@ -26,7 +26,7 @@ from fascicle.core.mention import Link, display_identifier, is_curie, parse_link
 from fascicle.formats.brat_lines import join_fragments
 from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
 from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
-from fascicle.formats.offsets import HEADER
+from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.report import WriteReport
 
 TEXT: Final = "text"  # a further column of documents, as the next two

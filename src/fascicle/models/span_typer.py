@@ -33,8 +33,7 @@ from fascicle.settings.recipes.typer import (
     read_typer_manifest,
     write_typer_manifest,
 )
-from fascicle.text.segment import segmenter
-from fascicle.text.sentences import Surface, SurfaceReader
+from fascicle.text.segment import Surface, SurfaceReader, segmenter
 
 _AT_ONCE = 8192  # distinct spans in one batch
 

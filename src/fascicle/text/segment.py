@@ -1,4 +1,4 @@
-"""Rule-based word and sentence segmentation: without a model, in linear time, for any Unicode text.
+"""Rule-based word and sentence segmentation: without a model, in linear time, for any Unicode text; words of spans.
 
 A trained network depends on the segmentation of its text, so a segmenter has a *version*: a model names the one it was
 trained with, and changed rules get a new name beside the old one, never the old name.
@@ -11,20 +11,26 @@ and line breaks beside lines too long to have been wrapped. Both cover every cha
 sentence ends inside a word.
 
 The only input besides the text is Python's Unicode database: characters that it does not know yet are symbols.
+
+A span typer reads only the words of a span (`SurfaceReader`): those of the document, else those of a segmenter. For a
+span that begins or ends inside a word, only the part of the word in the span counts.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
 import msgspec
 
+from fascicle.core.document import Document
 from fascicle.core.mention import Span
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 
 # -- words -------------------------------------------------------------------------------------------------------------
@@ -295,3 +301,82 @@ def segmenter(name: str) -> Segmenter:
             "use one of these, or the release that the model was made with"
         )
     return SEGMENTERS[name]
+
+
+# -- the words of spans ------------------------------------------------------------------------------------------------
+
+Surface = tuple[str, ...]
+
+
+class SurfaceReader:
+    """Reader of the words of spans of one document."""
+
+    def __init__(self, document: Document, segmenter: Segmenter) -> None:
+        """Segments the document unless it has words.
+
+        Args:
+            document: with or without words and sentences of its own.
+            segmenter: segmenter for words or sentences that it lacks.
+        """
+        self.document = document
+        self._segmenter = segmenter
+        self.words = document.words if document.words is not None else segmenter.words(document.text)
+        self._starts = [start for start, _ in self.words]
+
+    def surface(self, span: Span) -> Surface:
+        """Returns the words of a span.
+
+        Raises:
+            InputError: an empty span, one that ends beyond the text, or one that holds no word.
+        """
+        start, end = span
+        name, length = self.document.id, len(self.document.text)
+        if not 0 <= start < end:
+            raise InputError(f"the span ({start}, {end}) of document {name!r} is empty; give 0 <= start < end")
+        if end > length:
+            raise InputError(
+                f"the span ({start}, {end}) ends beyond document {name!r}, which has "
+                f"{plural(length, 'character')}; offsets are code points into its text"
+            )
+        text, found = self.document.text, []
+        for number in range(max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)):
+            first, last = self.words[number]
+            if last > start:
+                found.append(text[max(first, start) : min(last, end)])
+        if not found:
+            raise InputError(f"the span ({start}, {end}) of document {name!r} holds no word; give one that does")
+        return tuple(found)
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[int, int], ...]:
+        """Word range of each sentence, ``(first, end)``; sentences without words are left out."""
+        document = self.document
+        given = document.sentences if document.sentences is not None else self._segmenter.sentences(document.text)
+        bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
+        if not bounds:
+            return ((0, len(self.words)),) if self.words else ()
+        bounds[0] = 0  # words before the first given sentence
+        return tuple((a, b) for a, b in pairwise([*bounds, len(self.words)]) if a < b)
+
+    def crosses_sentences(self, span: Span) -> bool:
+        """True if a span has words of more than one sentence."""
+        first = bisect_right(self._starts, span[0]) - 1
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        return not any(a <= first and last < b for a, b in self.sentences)
+
+    def aligned(self, span: Span) -> tuple[int, int] | None:
+        """Returns the word range of a span, ``(first, end)``; ``None`` if a boundary is inside a word."""
+        first = bisect_right(self._starts, span[0]) - 1
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        if first < 0 or self.words[first][0] != span[0] or self.words[last][1] != span[1]:
+            return None
+        return first, last + 1
+
+    def spans(self, width: int) -> Iterator[tuple[Span, Surface]]:
+        """Yields all spans of up to ``width`` words within one sentence, with their words."""
+        text = self.document.text
+        tokens = [text[start:end] for start, end in self.words]
+        for begin, stop in self.sentences:
+            for first in range(begin, stop):
+                for last in range(first + 1, min(first + width, stop) + 1):
+                    yield (self.words[first][0], self.words[last - 1][1]), tuple(tokens[first:last])

@@ -19,8 +19,7 @@ from fascicle.formats.handlers import SUFFIXES
 from fascicle.formats.requests import ReadRequest, expand_paths, read_file
 from fascicle.settings.base import Natural, Positive
 from fascicle.text.glove import GloveSettings, count_cooccurrence, train_glove
-from fascicle.text.segment import segmenter
-from fascicle.text.sentences import SurfaceReader
+from fascicle.text.segment import SurfaceReader, segmenter
 from fascicle.text.vectors import StaticVectors, write_vectors
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say

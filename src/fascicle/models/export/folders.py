@@ -47,7 +47,7 @@ from fascicle.settings.folders.manifest import (
 from fascicle.settings.inputs import InputFacts
 from fascicle.settings.recipes.filter import FilterManifest, read_filter_manifest, write_filter_manifest
 from fascicle.text.pieces import PieceTokenizer
-from fascicle.text.sentences import TAUGHT
+from fascicle.text.taught import TAUGHT
 
 _GRAPH = "model.onnx"
 _SAMPLE_CHARACTERS = 100_000

@@ -39,7 +39,7 @@ from fascicle.text.annotator import Annotator, bio_to_io
 from fascicle.text.pieces import Pieces
 from fascicle.text.windows import Batch
 from fascicle.training.corpus import Parts
-from fascicle.training.distil.pupil import TAUGHT, AnswerLoss, Student, StudentAndTeacher
+from fascicle.training.distil.student import TAUGHT, AnswerLoss, Student, StudentAndTeacher
 from fascicle.training.engine.events import Finished, Line, Point
 from fascicle.training.engine.loop import Trainer
 from fascicle.training.engine.run import PointResult
@@ -267,8 +267,8 @@ def prepare_prediction(recipe: DistilRecipe, folder: Path, before: Mapping[str, 
     answers = teacher_answers(teacher, parts.train, prepared.data.pieces, wanted=wanted, folder=folder)
     data = _TaughtSet(**vars(prepared.data), answers=answers.tables, head=head)
     pair.compare(document.text for document in parts.train)
-    pupil = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
-    trainer = Trainer(pupil, data, own.training, seed=recipe.seed)
+    trainable = Student(student.encoder, layers=pair.layers, answers=AnswerLoss(recipe.prediction, prepared.model))
+    trainer = Trainer(trainable, data, own.training, seed=recipe.seed)
     trainer.settle_precision(before.get("precision"))
     return _DistilledRecogniser(
         answers=answers,

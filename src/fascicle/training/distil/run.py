@@ -30,7 +30,7 @@ from fascicle.settings.folders.described import CARD
 from fascicle.settings.heads import MultiLabelSettings
 from fascicle.settings.recipes.distil import DistilRecipe
 from fascicle.training.corpus import Parts, data_facts, read_part
-from fascicle.training.distil.pupil import LAYERS, Student, StudentAndTeacher
+from fascicle.training.distil.student import LAYERS, Student, StudentAndTeacher
 from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import Batches, Trainer, slow_precision
 from fascicle.training.engine.run import Facts, PointResult, Trainee
@@ -136,17 +136,17 @@ class _LayerTrainee(Trainee):
     @torch.no_grad()
     def _compared(self) -> dict[str, float]:
         """Returns means over all pieces of the held-out text, the total first."""
-        pupil, device = self.loop.model.eval(), self.loop.device
-        assert isinstance(pupil, Student)
-        assert pupil.layers is not None
+        student, device = self.loop.model.eval(), self.loop.device
+        assert isinstance(student, Student)
+        assert student.layers is not None
         total, pieces = defaultdict[str, float](float), 0
         for given in self.held_out:
             batch = {name: tensor.to(device) for name, tensor in given.items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.loop.bf16):
-                losses = pupil(batch)[LAYERS]
+                losses = student(batch)[LAYERS]
             weight = int(batch["attention_mask"].sum())
             pieces += weight
-            for name, loss in {"total": pupil.layers.total(losses), **losses}.items():
+            for name, loss in {"total": student.layers.total(losses), **losses}.items():
                 total[name] += float(loss) * weight
         return {name: value / pieces for name, value in total.items()}
 

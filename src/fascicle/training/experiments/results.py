@@ -135,7 +135,7 @@ def make_result(
         folder: of the run, with ``scores.json``; ``cost.json`` with ``peak_rss_bytes`` and ``seconds``, if it is there.
         recipe: with the paths of its corpora on this machine.
         shown: the same recipe with the paths as they are written in the grid, which mean something on any machine.
-        recipe_hash: its identity, see ``grid_hash.recipe_hash``.
+        recipe_hash: its identity, see `fascicle.training.experiments.hashes.recipe_hash`.
         labels: names that the grid gives the run: ``grid``, ``tier``, ``corpus``, ``system``, ``variant``.
         head: the head of a bundle whose results these are, if it is not the answering one.
 

@@ -39,7 +39,7 @@ from fascicle.settings.types import read_types
 from fascicle.terms.abbreviations.resolving import FittedRules, Found, fit_rules
 from fascicle.text.reading import CachedReader
 from fascicle.text.segment import SEGMENTERS, segmenter
-from fascicle.text.sentences import TAUGHT, all_sentence_hashes, pack_hashes, unpack_hashes
+from fascicle.text.taught import TAUGHT, all_sentence_hashes, pack_hashes, unpack_hashes
 from fascicle.training.corpus import Parts
 from fascicle.training.engine.events import Finished, HeadScores, KeptModel, Line, Point, Selection
 from fascicle.training.engine.loop import Trainer, slow_precision

@@ -22,8 +22,7 @@ from fascicle.errors import InputError
 from fascicle.models.nn.span_reader import SpanBatch, span_batch
 from fascicle.models.span_typer import Vocabulary
 from fascicle.settings.recipes.typer import SpanTyperSettings
-from fascicle.text.segment import segmenter
-from fascicle.text.sentences import Surface, SurfaceReader
+from fascicle.text.segment import Surface, SurfaceReader, segmenter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -33,8 +33,7 @@ from fascicle.models.nn.span_reader import count_loss
 from fascicle.models.span_typer import SpanTyper, TyperModel, Vocabulary, save_typer
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.recipes.typer import SpanTyperSettings, TyperManifest, TyperRecipe
-from fascicle.text.segment import segmenter
-from fascicle.text.sentences import SurfaceReader
+from fascicle.text.segment import SurfaceReader, segmenter
 from fascicle.text.vectors import StaticVectors, cache_folder, read_vectors
 from fascicle.training.corpus import data_facts
 from fascicle.training.engine.events import Ended, KeptModel, Line, Point, Selection

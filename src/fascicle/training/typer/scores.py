@@ -23,7 +23,7 @@ from fascicle.evaluation.scoring.typing import (
 )
 from fascicle.formats.distributions import Entry
 from fascicle.models.span_typer import TyperModel
-from fascicle.text.sentences import SurfaceReader
+from fascicle.text.segment import SurfaceReader
 from fascicle.training.typer.data import training_pairs
 
 

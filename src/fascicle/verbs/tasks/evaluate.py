@@ -29,7 +29,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
 from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
-from fascicle.text.sentences import TAUGHT, Cuts, sentence_hashes, unpack_hashes
+from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpack_hashes
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
 
 File = str | os.PathLike[str] | PredictionRequest

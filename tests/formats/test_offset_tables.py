@@ -15,7 +15,7 @@ from fascicle.core.document import Document
 from fascicle.core.files import tree
 from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, sources, write
-from fascicle.formats.offsets import columns_by_name
+from fascicle.formats.offset_tables import columns_by_name
 from fascicle.formats.report import FailedDocuments
 from fascicle.formats.requests import ReadRequest, left_out_notes
 from fascicle.formats.sources import input_state, source_sha256

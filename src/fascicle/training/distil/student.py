@@ -40,12 +40,12 @@ _OTHER: Final = "choose a student with the tokenizer of its teacher, or leave ou
 class Teacher:
     """Encoder whose layers are imitated: in evaluation mode, without gradients, and not trained."""
 
-    def __init__(self, pretrained: Pretrained, pupil: PieceTokenizer, *, attention: bool = True) -> None:
+    def __init__(self, pretrained: Pretrained, student: PieceTokenizer, *, attention: bool = True) -> None:
         """Prepares the encoder.
 
         Args:
             pretrained: the encoder, and its tokenizer.
-            pupil: tokenizer of the student, in whose ids batches are given.
+            student: tokenizer of the student, in whose ids batches are given.
             attention: whether attention is read too.
 
         Raises:
@@ -54,7 +54,7 @@ class Teacher:
         """
         self.encoder = pretrained.encoder.eval().requires_grad_(False)
         self.reader = LayerReader(self.encoder, attention=attention)
-        self._ids = torch.tensor(map_token_ids(pupil, pretrained.tokenizer))
+        self._ids = torch.tensor(map_token_ids(student, pretrained.tokenizer))
 
     @torch.no_grad()
     def see(self, batch: Mapping[str, Tensor]) -> Layers:
@@ -73,11 +73,11 @@ class Teacher:
         return seen
 
 
-def map_token_ids(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
+def map_token_ids(student: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
     """Maps each token id of a student to that of its teacher, by equal string or equal use as a special token.
 
     Args:
-        pupil: tokenizer of the student.
+        student: tokenizer of the student.
         teacher: of the teacher.
 
     Returns:
@@ -86,17 +86,17 @@ def map_token_ids(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
     Raises:
         RecipeError: the teacher lacks a token, or puts other special tokens around a text.
     """
-    if (len(pupil.prefix), len(pupil.suffix)) != (len(teacher.prefix), len(teacher.suffix)):
+    if (len(student.prefix), len(student.suffix)) != (len(teacher.prefix), len(teacher.suffix)):
         raise RecipeError(
             f"the teacher puts {len(teacher.prefix)} special tokens before a text and {len(teacher.suffix)} after it, "
-            f"the student {len(pupil.prefix)} and {len(pupil.suffix)}, so their pieces do not align; {_OTHER}"
+            f"the student {len(student.prefix)} and {len(student.suffix)}, so their pieces do not align; {_OTHER}"
         )
-    uses = [(pupil.pad, teacher.pad), (pupil.unknown, teacher.unknown), (pupil.mask, teacher.mask)]
-    uses += [*zip(pupil.prefix, teacher.prefix, strict=True), *zip(pupil.suffix, teacher.suffix, strict=True)]
+    uses = [(student.pad, teacher.pad), (student.unknown, teacher.unknown), (student.mask, teacher.mask)]
+    uses += [*zip(student.prefix, teacher.prefix, strict=True), *zip(student.suffix, teacher.suffix, strict=True)]
     same = {ours: theirs for ours, theirs in uses if ours is not None and theirs is not None}
     known, filler = teacher.tokens, teacher.unknown if teacher.unknown is not None else teacher.pad
-    found, lacking = [filler] * pupil.size, []
-    for token, at in pupil.tokens.items():
+    found, lacking = [filler] * student.size, []
+    for token, at in student.tokens.items():
         theirs = same.get(at, known.get(token))
         if theirs is None:
             lacking.append(token)
@@ -104,28 +104,28 @@ def map_token_ids(pupil: PieceTokenizer, teacher: PieceTokenizer) -> list[int]:
             found[at] = theirs
     if lacking:
         raise RecipeError(
-            f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(pupil.tokens):,} tokens of the student, "
-            f"such as {min(lacking)!r}, so their pieces do not align; {_OTHER}"
+            f"the tokenizer of the teacher lacks {len(lacking):,} of the {len(student.tokens):,} tokens of the "
+            f"student, such as {min(lacking)!r}, so their pieces do not align; {_OTHER}"
         )
     return found
 
 
-def differing_pieces(texts: Sequence[str], pupil: PieceTokenizer, teacher: PieceTokenizer) -> float:
+def differing_pieces(texts: Sequence[str], student: PieceTokenizer, teacher: PieceTokenizer) -> float:
     """Returns the share of the student's pieces that its teacher would cut differently; the teacher still reads them.
 
     A student whose vocabulary was cut to its text has some: rare words in smaller pieces, which the teacher has too.
 
     Args:
         texts: some of those that are read.
-        pupil: tokenizer of the student.
+        student: tokenizer of the student.
         teacher: of the teacher.
 
     Raises:
         RecipeError: these are too many, or ``map_token_ids`` refuses the tokenizers.
     """
-    ids = np.array(map_token_ids(pupil, teacher))
+    ids = np.array(map_token_ids(student, teacher))
     count, other, example = 0, 0, ""
-    for text, (ours, places), (theirs, others) in zip(texts, pupil.encode(texts), teacher.encode(texts), strict=True):
+    for text, (ours, places), (theirs, others) in zip(texts, student.encode(texts), teacher.encode(texts), strict=True):
         known = {(*place, piece) for place, piece in zip(others.tolist(), theirs.tolist(), strict=True)}
         strange = [p for p, i in zip(places.tolist(), ids[ours].tolist(), strict=True) if (*p, i) not in known]
         count, other = count + len(ours), other + len(strange)
@@ -163,19 +163,19 @@ def _student_of(settings: StudentSettings, teacher: Pretrained | None) -> Pretra
     return replace(base, encoder=encoder)
 
 
-LAYERS: Final = "layers"  # among the scores of a pupil: its losses on layers, beside the tables of its head
+LAYERS: Final = "layers"  # among the scores of a student: its losses on layers, beside the tables of its head
 TAUGHT: Final = "taught"  # in a batch: answers of the teacher, ``[B, U, C]``
 
 
 class LayerLosses(nn.Module):
     """Losses between the layers of a student and its teacher; the projection is trained with the student."""
 
-    def __init__(self, settings: LayerSettings, *, pupil: Encoder, teacher: Teacher, differing: float = 0.0) -> None:
+    def __init__(self, settings: LayerSettings, *, student: Encoder, teacher: Teacher, differing: float = 0.0) -> None:
         """Chooses the layers to compare, and draws the projection; it begins as the identity if widths are equal.
 
         Args:
             settings: of the recipe.
-            pupil: encoder of the student.
+            student: encoder of the student.
             teacher: reads batches in the ids of the student.
             differing: share of pieces that the teacher would cut otherwise, for reports.
 
@@ -187,16 +187,16 @@ class LayerLosses(nn.Module):
         self._settings = settings
         self.differing = differing
         self._teacher = teacher  # a plain object, so that its weights are not part of this module
-        self._reader = LayerReader(pupil, attention=settings.attention > 0)
+        self._reader = LayerReader(student, attention=settings.attention > 0)
         self.map = _checked_map(settings, teacher=teacher.reader.depth, student=self._reader.depth)
         if settings.attention and teacher.reader.heads != self._reader.heads:
             raise RecipeError(
                 f"the student has {self._reader.heads} heads of attention and its teacher {teacher.reader.heads}: they "
                 "cannot be compared; give it as many, or set layers.attention = 0"
             )
-        self.projection = nn.Linear(pupil.width, teacher.encoder.width)
+        self.projection = nn.Linear(student.width, teacher.encoder.width)
         draw(self.projection)
-        if pupil.width == teacher.encoder.width:
+        if student.width == teacher.encoder.width:
             nn.init.eye_(self.projection.weight)
 
     def reading(self) -> AbstractContextManager[Layers]:
@@ -375,7 +375,7 @@ class StudentAndTeacher:
                     f"{who} reads; lower {'text.window' if recipe.text else 'reading.max_length'}"
                 )
         taught_by = Teacher(teacher, student.tokenizer, attention=recipe.layers.attention > 0)
-        self.layers = LayerLosses(recipe.layers, pupil=student.encoder, teacher=taught_by, differing=differing)
+        self.layers = LayerLosses(recipe.layers, student=student.encoder, teacher=taught_by, differing=differing)
 
     def facts(self) -> dict[str, Any]:
         """Returns the facts about the pair for ``run.json``."""
