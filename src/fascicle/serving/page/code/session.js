@@ -174,12 +174,19 @@ export class Session {
     return this.store.curation?.who || localStorage.getItem(WHO) || this.#ask();
   }
 
-  /** Lets somebody else go on in this browser. */
+  /** Lets somebody else go on in this browser: by their name or, where tokens say who it is, by their token. */
   async rename() {
-    const { named } = this.store.curation;
-    if (named) return say(`The token says that you are ${named}. Open the page in a new tab to give the token of somebody else.`, 12);
+    if (this.store.curation.named) return this.#takeOver();
     const who = await this.#ask();
     if (who) this.store.update({ curation: { ...this.store.curation, who } });
+  }
+
+  /** Begins anew, so that nothing stays that only the one before may see. */
+  async #takeOver() {
+    const token = await pick("Who curates?", [], { free: "Token of the curator", secret: true });
+    if (!token) return;
+    service.useToken(token);
+    location.reload();
   }
 
   async #ask() {
