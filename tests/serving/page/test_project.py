@@ -102,6 +102,26 @@ def test_a_reviewer_decides_between_versions(browser: Browser, project: Team) ->
     assert types == {"Aspirin": "Chemical", "headache": "Disease", "caffeine": "Chemical"}
 
 
+def test_a_reviewer_reads_for_whom_a_document_waits(browser: Browser, project: Team) -> None:
+    def row(page: Page) -> str | None:
+        return page.locator(".doc", has_text="third").locator("span:last-child").text_content()
+
+    with project.page(browser, "Rea") as page:
+        assert row(page) == "waits for 2 curators"
+        show(page, "third")
+        assert row(page) == "waits for 2 curators"
+        assert page.inner_text(".tally").endswith("waits for Ada, Ben")
+        assert page.locator(".progress i").evaluate("one => one.style.width") == "0%"
+        project.decide("Ada", "third", {})
+        page.reload()
+        until(page, "document.querySelector('.tally')?.textContent.includes('waits for Ben')")
+        assert row(page) == "4 open, waits for 1 curator"
+    with project.page(browser, "Ben") as page:
+        assert row(page) == "4 open", "what others did is private"
+    told = project.ask("Ben", "GET", "/v1/curation/documents?q=third").json["documents"][0]
+    assert (told["done"], told["waiting"]) == ([], 0)
+
+
 def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_version(
     browser: Browser, project: Team
 ) -> None:

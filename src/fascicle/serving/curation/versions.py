@@ -77,6 +77,11 @@ class Versions:
         """What those decided who have finished."""
         return {name: one for name, one in self.by_curator.items() if one.finished}
 
+    @property
+    def waiting(self) -> int:
+        """How many curators have neither finished nor skipped the document."""
+        return sum(not one.finished and not one.skipped for one in self.by_curator.values())
+
     @cached_property
     def found(self) -> dict[MentionKey, dict[str, Mention]]:
         """Mentions of those who have finished, each as every one of them has it."""
@@ -99,7 +104,7 @@ class Versions:
     def reviewed(self) -> Decided:
         """What is decided about these mentions, by reviewers or, which no item names, because all agree."""
         found = apply_steps(self.united, self.steps(REVIEWED))
-        everyone = bool(self.done) and all(one.finished or one.skipped for one in self.by_curator.values())
+        everyone = bool(self.done) and not self.waiting
         items = tuple(self._agreed(item) if everyone and not item.verdict else item for item in found.items)
         finished = found.finished or (everyone and all(item.verdict for item in items))
         return found._replace(items=items, finished=finished)

@@ -60,11 +60,11 @@ export class Listing {
 
   /** A document of the list, which may be here already. @param {any} summary with its id at least */
   entry(summary) {
-    const { id, disputed, curators, done, ...rest } = summary;
+    const { id, disputed, curators, done, waiting, ...rest } = summary;
     const entry = this.entries.get(id) ?? { id, status: "done", native: { id, text: "", mentions: [] }, away: true };
     this.entries.set(id, entry);
     if (entry.base && summary.steps !== undefined && summary.steps !== active(entry.steps).length) entry.away = true; // others decided
-    return Object.assign(entry, { disputed, curators, done }, entry.base ? {} : rest);
+    return Object.assign(entry, { disputed, curators, done, waiting }, entry.base ? {} : rest);
   }
 }
 
