@@ -7,7 +7,7 @@ finished it, or leave it out, and all who finished have the mention with the sam
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import cached_property
 from typing import Final
 
@@ -21,6 +21,11 @@ from fascicle.serving.problems import ProblemError
 from fascicle.settings.serving import NamedToken, Project
 
 REVIEWED: Final = ""  # name of the version that is reviewed
+
+
+def uncounted(names: Iterable[str], project: Project) -> tuple[str, ...]:
+    """Returns who of those who have versions is no curator of a project, so that their decisions do not count."""
+    return tuple(sorted({*names} - {REVIEWED, *project.curators}))
 
 
 def own_or_shared_version(who: NamedToken, curators: Container[str]) -> str:
