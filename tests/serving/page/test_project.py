@@ -112,6 +112,12 @@ def test_a_reviewer_reads_for_whom_a_document_waits(browser: Browser, project: T
         assert row(page) == "waits for 2 curators"
         assert page.inner_text(".tally").endswith("waits for Ada, Ben")
         assert page.locator(".progress i").evaluate("one => one.style.width") == "0%"
+        press(page, "e")
+        page.wait_for_selector("#export-state")
+        said = page.inner_text("#export-state")
+        assert "1 document waits for curators." in said
+        assert "Every mention" not in said
+        press(page, "Escape")
         project.decide("Ada", "third", {})
         page.reload()
         until(page, "document.querySelector('.tally')?.textContent.includes('waits for Ben')")

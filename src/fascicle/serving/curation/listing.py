@@ -36,7 +36,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         disputed: mentions about which curators decided differently.
         curators: who have it, in a project; and without one, who decided.
         done: those of them who have finished it.
-        waiting: how many of them have neither finished nor skipped it.
+        waiting: for the reviewed version, how many of them have neither finished nor skipped it.
     """
 
     id: str
@@ -100,14 +100,9 @@ def _facts_of(kept: Kept, project: Project | None) -> _Facts:
         who = tuple(dict.fromkeys(step.who for step in found.steps))
         return {None: _summary(found, disputed=_differing(found), curators=who)}
     versions = Versions(kept, project)
-    shared = {
-        "disputed": versions.disputed,
-        "curators": versions.curators,
-        "done": tuple(versions.done),
-        "waiting": versions.waiting,
-    }
+    shared = {"disputed": versions.disputed, "curators": versions.curators, "done": tuple(versions.done)}
     made: dict[str | None, Summary] = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
-    own = _summary(versions.reviewed, **shared)
+    own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
     flagged = own.flagged or any(one.flagged for one in made.values())
     notes = own.notes + sum(one.notes for one in made.values())
     return {**made, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}
@@ -121,7 +116,7 @@ def _seen_by(who: NamedToken, facts: _Facts, project: Project | None) -> Summary
     name = own_or_shared_version(who, every.curators)
     if sees_others(who, project, every.curators, every.done):
         return facts[name]
-    return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=(), waiting=0)
+    return None if name == REVIEWED else msgspec.structs.replace(facts[name], disputed=0, done=())
 
 
 def list_page(store: Store, made: Made, asked: Asked, who: NamedToken, project: Project | None) -> Summaries:

@@ -67,7 +67,7 @@ export function documentList(root, store, curator) {
     const found = documents.map((entry, number) => ({ entry, number })).filter(({ entry }) => titleOf(entry).toLowerCase().includes(wanted));
     head.textContent = counted(listing?.total ?? found.length, "document");
     const held = list.contains(document.activeElement);
-    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, store.curation?.who, () => store.update({ current: number })));
+    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, () => store.update({ current: number })));
     const top = list.scrollTop;
     list.replaceChildren(...rows);
     list.scrollTop = top;
@@ -84,17 +84,17 @@ function reveal(list, row) {
   if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 2;
 }
 
-/** @param {any} entry @param {boolean} current @param {string} who reads the list @param {() => void} click */
-const row = (entry, current, who, click) =>
+/** @param {any} entry @param {boolean} current @param {() => void} click */
+const row = (entry, current, click) =>
   el(
     "button",
     { type: "button", class: `doc ${entry.status === "done" ? "" : "failed"}`, "aria-current": current, on: { click } },
     el("span", {}, name(titleOf(entry))),
-    el("span", { text: told(entry, who) }),
+    el("span", { text: told(entry) }),
   );
 
-/** @param {any} entry @param {string} who */
-function told(entry, who) {
+/** @param {any} entry */
+function told(entry) {
   if (entry.status !== "done") return entry.status.replace("_", " ");
   const marks = [entry.flagged && "⚑", entry.disputed > 0 && `${entry.disputed} ≠`, entry.pending?.length > 0 && "…"].filter(Boolean);
   const state = entry.finished || entry.settled
@@ -105,17 +105,14 @@ function told(entry, who) {
         ? entry.away
           ? ""
           : (entry.native.mentions ?? []).length.toLocaleString("en")
-        : open(entry, who);
+        : open(entry);
   return [...marks, state].join(" ");
 }
 
-/** What is to be done in a document; a reviewer has nothing to do before its curators. @param {any} entry @param {string} who */
-function open(entry, who) {
-  const { review, curators = [], waiting = 0, undecided, version } = entry;
-  const reviewed = review || (!version && !curators.includes(who));
+/** What is to be done in a document; a reviewer has nothing to do before its curators. @param {any} entry */
+function open({ review, waiting, undecided }) {
   const waits = review ? missing(review).length : waiting;
-  if (!reviewed || !waits) return `${undecided} open`;
-  return [undecided && `${undecided} open`, `waits for ${counted(waits, "curator")}`].filter(Boolean).join(", ");
+  return [(undecided || !waits) && `${undecided} open`, waits && `waits for ${counted(waits, "curator")}`].filter(Boolean).join(", ");
 }
 
 /** @param {string} label @param {string} id @param {string[][]} options */
