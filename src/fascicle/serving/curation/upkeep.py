@@ -204,6 +204,6 @@ def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 
 def _write(connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool) -> None:
     with atomic_writer(output, overwrite=overwrite) as stream:
+        with suppress(OSError, AttributeError):  # before the content is there
+            os.fchmod(stream.fileno(), 0o600)
         stream.write(connection.serialize())
-    with suppress(OSError):
-        Path(output).chmod(0o600)
