@@ -128,6 +128,29 @@ def test_a_reviewer_reads_for_whom_a_document_waits(browser: Browser, project: T
     assert (told["done"], told["waiting"]) == ([], 0)
 
 
+def test_a_reviewer_sees_what_curators_did_since_the_document_was_opened(browser: Browser, project: Team) -> None:
+    with project.page(browser, "Rea") as page:
+        show(page, "third")
+        tally(page, "0 of 0")
+        show(page, "first")
+        tally(page, "2 of 5")
+        project.decide("Ada", "third", {})
+        project.decide("Ben", "third", {"caffeine": "Chemical"})
+        opened = {"document": "first", "id": "e" * 32, "who": "Rea", "version": "Ben", "finished": False}
+        after = project.ask("Rea", "GET", "/v1/curation/document?id=first&version=Ben").json["steps"][-1]["number"]
+        assert project.ask("Rea", "POST", "/v1/curation/steps", {**opened, "after": after}).status == 200
+        show(page, "third")
+        tally(page, "3 of 5")
+        page.select_option("#order", "added")
+        until(page, "location.hash.includes('order=added')")
+        assert (
+            page.locator(".doc", has_text="first").locator("span:last-child").text_content()
+            == "4 open, waits for 1 curator"
+        )
+        show(page, "first")
+        until(page, "document.querySelector('.tally').textContent.includes('waits for Ben')")
+
+
 def test_a_curator_sees_others_when_they_are_done_and_decides_in_their_own_version(
     browser: Browser, project: Team
 ) -> None:

@@ -67,7 +67,7 @@ export function documentList(root, store, curator) {
     const found = documents.map((entry, number) => ({ entry, number })).filter(({ entry }) => titleOf(entry).toLowerCase().includes(wanted));
     head.textContent = counted(listing?.total ?? found.length, "document");
     const held = list.contains(document.activeElement);
-    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, () => store.update({ current: number })));
+    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, () => (curator.renew(entry), store.update({ current: number }))));
     const top = list.scrollTop;
     list.replaceChildren(...rows);
     list.scrollTop = top;
