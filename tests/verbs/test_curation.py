@@ -66,6 +66,10 @@ def test_gold_that_trains_is_exported(cli: Callable[..., Any], decisions: Path) 
     decide("Rita", version="")
     assert json.loads(cli(*export, "--project", "project.toml").out)["mentions"] == 1
     assert json.loads(cli("evaluate", "gold.jsonl", "gold.jsonl", "--json").out)["micro"]["f1"] == 1
+    Path("project.toml").write_text('curators = ["Ada", "Cy"]')
+    found = cli(*export, "--project", "project.toml")
+    assert json.loads(found.out)["uncounted"] == ["Ben"]
+    assert "decisions of Ben" in found.err
     for wrong in (("--version", "Eve"), ("--project", "none.toml"), ("--version", "Ada", "--project", "gold.jsonl")):
         assert cli(*export, *wrong).code == 2
 

@@ -20,6 +20,7 @@ from fascicle.errors import FormatError, UsageError
 from fascicle.pipeline.runner import Failure
 from fascicle.serving.curation.listing import Made
 from fascicle.serving.curation.store import Store
+from fascicle.serving.curation.versions import uncounted
 from fascicle.serving.jobs import Jobs
 from fascicle.serving.messages import Answer, Options, Wrong
 from fascicle.serving.pool import ClosedError, FullError, Pool, Task, WorkerAnswer
@@ -134,6 +135,7 @@ class Service:
         self.pools, self.files, self.jobs = pools, files, jobs
         self.curation: Store | None = None
         self.listed: Made = {}
+        self.uncounted: tuple[str, ...] = ()
 
     def start(self) -> None:
         """Starts all workers; returns when each pipeline is open.
@@ -149,6 +151,8 @@ class Service:
             self.curation = Store.open(self.settings.curation)
             if self.settings.project is None and self.curation.has_versions:
                 raise UsageError(f"{self.settings.curation} has versions of several curators; give project=FILE")
+            if self.settings.project is not None:
+                self.uncounted = uncounted(self.curation.version_names, self.settings.project)
         self.jobs.start()
 
     def close(self) -> None:

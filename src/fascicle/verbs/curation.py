@@ -112,6 +112,8 @@ def _run_export(args: Export) -> int:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
     for line in (*(f"damaged: {one}" for one in found.damages[:_SHOWN]), *found.losses):
         say(line)
+    if found.uncounted:
+        say(f"not counted: decisions of {', '.join(found.uncounted)}, who are no curators of the project")
     if found.left:
         say(f"left out: {plural(found.left, 'document')} not finished, or without agreement of all curators")
     if found.undecided:

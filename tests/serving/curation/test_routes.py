@@ -220,7 +220,15 @@ def test_without_a_file_there_is_no_curation(small: Path) -> None:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert service.ask("GET", "/v1/curation").status == 401
         about = service.ask("GET", "/v1/curation", headers=bearer).json
-        assert about == {"open": False, "documents": 0, "who": "", "role": "", "project": None, "damages": []}
+        assert about == {
+            "open": False,
+            "documents": 0,
+            "who": "",
+            "role": "",
+            "project": None,
+            "uncounted": [],
+            "damages": [],
+        }
         assert service.ask("GET", "/v1/curation/documents", headers=bearer).status == 404
         assert service.ask("GET", "/v1/curation/export", headers=bearer).status == 404
 

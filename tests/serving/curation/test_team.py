@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -340,3 +341,22 @@ def test_without_a_project_there_are_no_versions(served: Standing) -> None:
     for query in ("show=disagreement", "show=mine&who=Ben"):
         found = served.ask("GET", f"/v1/curation/documents?{query}").json["documents"]
         assert [(one["id"], one["disputed"]) for one in found] == [("plain", 1)]
+
+
+def test_it_is_said_whose_decisions_do_not_count_after_the_project_has_changed(
+    serve: Callable[[Project], Team], small: Path
+) -> None:
+    team = serve(PROJECT)
+    team.add("left")
+    for who in ("Ada", "Ben"):
+        team.step(who, "left", edits=accepts(0))
+        team.step(who, "left", finished=True)
+    team.step("Rita", "left", version="", remark={"note": "fine"})
+    assert team.ask("Rita", "GET", "").json["uncounted"] == []
+    service = team.service.service
+    assert service.curation is not None
+    service.curation.close()
+    changed = replace(service.settings, project=Project(curators=("Ada", "Cy")))
+    with standing({"small": PipelineOpener(given=str(small), link=None)}, changed) as one:
+        assert Team(one).ask("Rita", "GET", "").json["uncounted"] == ["Ben"]
+        assert Team(one).ask("Ada", "GET", "").json["uncounted"] == [], "what others did is private"

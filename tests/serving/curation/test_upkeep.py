@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention
+from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, OutputError, UsageError
+from fascicle.serving.curation import upkeep
 from fascicle.serving.curation.decisions import After, Edit, apply_steps, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import GivenStep, Kept, Store
@@ -250,6 +255,23 @@ def test_only_its_owner_reads_the_file(place: Path, tmp_path: Path) -> None:
     store.close()
     assert {"decisions.sqlite", "decisions.sqlite-wal", "copy.sqlite", "mended.sqlite"} <= set(modes)
     assert set(modes.values()) == {0o600}
+
+
+@pytest.mark.parametrize("copies", [backup, repair])
+def test_nobody_reads_a_copy_while_it_is_written(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: Callable[..., object]
+) -> None:
+    modes = []
+
+    @contextmanager
+    def watched(*given: Any, **more: Any) -> Iterator[Any]:
+        with atomic_writer(*given, **more) as stream:
+            yield stream
+            modes.append(stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+
+    monkeypatch.setattr(upkeep, "atomic_writer", watched)
+    copies(place, tmp_path / "copy.sqlite")
+    assert modes == [0o600]
 
 
 HOLDS = """

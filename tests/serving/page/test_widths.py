@@ -41,6 +41,7 @@ def views(page: Page) -> Iterator[str]:
     def go(*keys: str) -> None:
         if page.locator("dialog").count():
             page.keyboard.press("Escape")
+            until(page, "!document.querySelector('dialog')")  # keys are its own until then
         press(page, *keys)
         page.wait_for_timeout(200)
 

@@ -36,6 +36,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         disputed: mentions about which curators decided differently.
         curators: who have it, in a project; and without one, who decided.
         done: those of them who have finished it.
+        waiting: for the reviewed version, how many of them have neither finished nor skipped it.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     disputed: int = 0
     curators: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
+    waiting: int = 0
 
 
 class Summaries(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +102,7 @@ def _facts_of(kept: Kept, project: Project | None) -> _Facts:
     versions = Versions(kept, project)
     shared = {"disputed": versions.disputed, "curators": versions.curators, "done": tuple(versions.done)}
     made: dict[str | None, Summary] = {name: _summary(one, **shared) for name, one in versions.by_curator.items()}
-    own = _summary(versions.reviewed, **shared)
+    own = _summary(versions.reviewed, waiting=versions.waiting, **shared)
     flagged = own.flagged or any(one.flagged for one in made.values())
     notes = own.notes + sum(one.notes for one in made.values())
     return {**made, REVIEWED: msgspec.structs.replace(own, flagged=flagged, notes=notes)}

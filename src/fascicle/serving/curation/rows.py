@@ -254,3 +254,10 @@ def has_versions(connection: sqlite3.Connection) -> bool:
     """Returns whether steps are about versions, which projects alone have."""
     query = """SELECT EXISTS (SELECT 1 FROM steps WHERE instr(CAST(content AS TEXT), '"version":'))"""
     return bool(connection.execute(query).fetchone()[0])
+
+
+def version_names(connection: sqlite3.Connection) -> set[str]:
+    """Returns the names of all versions that intact steps are about."""
+    query = """SELECT DISTINCT coalesce(json_extract(told, '$.version'), who)
+        FROM (SELECT who, CAST(content AS TEXT) AS told FROM steps) WHERE json_valid(told)"""
+    return {str(name) for (name,) in connection.execute(query)}

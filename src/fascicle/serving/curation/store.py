@@ -203,6 +203,12 @@ class Store:
         with self._lock:
             return rows.has_versions(self._connection)
 
+    @property
+    def version_names(self) -> set[str]:
+        """Names of all versions, see `rows.version_names`."""
+        with self._lock:
+            return rows.version_names(self._connection)
+
     def document(self, name: str) -> Kept:
         """Returns a document with its steps.
 

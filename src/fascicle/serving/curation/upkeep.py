@@ -17,7 +17,7 @@ from fascicle.serving.curation import rows
 from fascicle.serving.curation.decisions import Decided, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import check_version, connect_database, opening_error, read_kept
-from fascicle.serving.curation.versions import REVIEWED, decided_by
+from fascicle.serving.curation.versions import REVIEWED, decided_by, uncounted
 from fascicle.settings.serving import read_project
 
 
@@ -118,6 +118,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
         mentions: of them, all gold.
         left: documents that nobody has finished, or on which curators do not agree; they were left out.
         undecided: mentions of those that were written without a decision, which are not gold.
+        uncounted: who has versions in the file, but is no curator of the project, so that they do not count.
         damages: of the file; damaged documents were left out.
         losses: what the format cannot hold, one sentence each.
     """
@@ -126,6 +127,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     mentions: int
     left: int
     undecided: int
+    uncounted: tuple[str, ...] = ()
     damages: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
 
@@ -166,6 +168,7 @@ def export(
         if settings is None and rows.has_versions(connection):
             raise UsageError(f"{path} has versions of several curators; give project=FILE")
         damages = tuple(rows.find_damages(connection))
+        others = uncounted(rows.version_names(connection), settings) if settings else ()
         for place in rows.document_places(connection):
             with suppress(DamagedError):
                 found += decided_by(read_kept(connection, place), settings, version)
@@ -177,6 +180,7 @@ def export(
         mentions=sum(len(one.mentions) for one in made),
         left=len(found) - len(chosen),
         undecided=sum(len(one.undecided) for one in chosen),
+        uncounted=others,
         damages=damages,
         losses=tuple(report.lines()),
     )
@@ -200,6 +204,6 @@ def _read(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 
 def _write(connection: sqlite3.Connection, output: str | os.PathLike[str], *, overwrite: bool) -> None:
     with atomic_writer(output, overwrite=overwrite) as stream:
+        with suppress(OSError, AttributeError):  # before the content is there
+            os.fchmod(stream.fileno(), 0o600)
         stream.write(connection.serialize())
-    with suppress(OSError):
-        Path(output).chmod(0o600)

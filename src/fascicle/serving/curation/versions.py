@@ -7,7 +7,7 @@ finished it, or leave it out, and all who finished have the mention with the sam
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from functools import cached_property
 from typing import Final
 
@@ -21,6 +21,11 @@ from fascicle.serving.problems import ProblemError
 from fascicle.settings.serving import NamedToken, Project
 
 REVIEWED: Final = ""  # name of the version that is reviewed
+
+
+def uncounted(names: Iterable[str], project: Project) -> tuple[str, ...]:
+    """Returns who of those who have versions is no curator of a project, so that their decisions do not count."""
+    return tuple(sorted({*names} - {REVIEWED, *project.curators}))
 
 
 def own_or_shared_version(who: NamedToken, curators: Container[str]) -> str:
@@ -77,6 +82,11 @@ class Versions:
         """What those decided who have finished."""
         return {name: one for name, one in self.by_curator.items() if one.finished}
 
+    @property
+    def waiting(self) -> int:
+        """How many curators have neither finished nor skipped the document."""
+        return sum(not one.finished and not one.skipped for one in self.by_curator.values())
+
     @cached_property
     def found(self) -> dict[MentionKey, dict[str, Mention]]:
         """Mentions of those who have finished, each as every one of them has it."""
@@ -99,7 +109,7 @@ class Versions:
     def reviewed(self) -> Decided:
         """What is decided about these mentions, by reviewers or, which no item names, because all agree."""
         found = apply_steps(self.united, self.steps(REVIEWED))
-        everyone = bool(self.done) and all(one.finished or one.skipped for one in self.by_curator.values())
+        everyone = bool(self.done) and not self.waiting
         items = tuple(self._agreed(item) if everyone and not item.verdict else item for item in found.items)
         finished = found.finished or (everyone and all(item.verdict for item in items))
         return found._replace(items=items, finished=finished)

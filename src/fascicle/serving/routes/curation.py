@@ -62,6 +62,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
         who: name of the token, under which decisions are saved; empty if the curator gives a name.
         role: of the token.
         project: of several curators; ``None`` where all share their decisions.
+        uncounted: who has versions in the file, but is no curator of the project, so that they do not count; reviewers
+            are told.
         damages: of the file, one sentence each; then nothing more is saved, and damaged documents are left out.
     """
 
@@ -70,6 +72,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     who: str = ""
     role: str = ""
     project: Project | None = None
+    uncounted: tuple[str, ...] = ()
     damages: tuple[str, ...] = ()
 
 
@@ -122,6 +125,7 @@ async def about(request: Request, service: Service) -> Response:
         who=who.name,
         role=who.role,
         project=service.settings.project,
+        uncounted=service.uncounted if who.may("reviewer") else (),
         damages=service.curation.damages,
     )
     return json_answer(facts)

@@ -86,7 +86,7 @@ export function curated(document, steps, review) {
     source: origin ? sourceOf(origin) : "added",
   }));
   const undecided = items.filter((one) => !one.verdict && !agreed.has(one.item)).length;
-  const all = review?.versions.every((one) => one.finished || one.skipped) && review.versions.some((one) => one.finished);
+  const all = review && !missing(review).length && review.versions.some((one) => one.finished);
   return {
     native: { ...document, mentions },
     beside: items.map(({ item, verdict }) => ({ item, verdict, agreed: !verdict && agreed.has(item), remark: said.get(item) })),
@@ -127,6 +127,9 @@ export const doubt = (mention) =>
 export function bare({ spans, type, links, attributes }) {
   return { spans, type, ...(links?.length ? { links } : {}), ...(attributes?.length ? { attributes } : {}) };
 }
+
+/** Who of the curators has not finished or skipped a document that is reviewed. @param {any} review @returns {string[]} */
+export const missing = (review) => review.versions.filter((one) => !one.finished && !one.skipped).map(({ who }) => who);
 
 /** Whether a decision about a mention is missing. @param {{verdict?: string, agreed?: boolean}} shown */
 export const isOpen = (shown) => !shown.verdict && !shown.agreed;

@@ -1,5 +1,6 @@
 /** The list of documents: searched, filtered, and longer as one scrolls. */
 
+import { missing } from "./decisions.js";
 import { button, counted, el, name } from "./dom.js";
 import { titleOf } from "./reading.js";
 
@@ -66,7 +67,7 @@ export function documentList(root, store, curator) {
     const found = documents.map((entry, number) => ({ entry, number })).filter(({ entry }) => titleOf(entry).toLowerCase().includes(wanted));
     head.textContent = counted(listing?.total ?? found.length, "document");
     const held = list.contains(document.activeElement);
-    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, () => store.update({ current: number })));
+    const rows = found.slice(0, MOST).map(({ entry, number }) => row(entry, number === current, () => (curator.renew(entry), store.update({ current: number }))));
     const top = list.scrollTop;
     list.replaceChildren(...rows);
     list.scrollTop = top;
@@ -104,8 +105,14 @@ function told(entry) {
         ? entry.away
           ? ""
           : (entry.native.mentions ?? []).length.toLocaleString("en")
-        : `${entry.undecided} open`;
+        : open(entry);
   return [...marks, state].join(" ");
+}
+
+/** What is to be done in a document; a reviewer has nothing to do before its curators. @param {any} entry */
+function open({ review, waiting, undecided }) {
+  const waits = review ? missing(review).length : waiting;
+  return [(undecided || !waits) && `${undecided} open`, waits && `waits for ${counted(waits, "curator")}`].filter(Boolean).join(", ");
 }
 
 /** @param {string} label @param {string} id @param {string[][]} options */

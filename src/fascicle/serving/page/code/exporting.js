@@ -106,12 +106,11 @@ function decisions(said, { documents, total }) {
 /** What is in the file of decisions, and what is missing to gold. @param {any[]} documents @param {number} total of which they are the first */
 function state(documents, total) {
   const sum = (field) => documents.reduce((all, one) => all + Number(one[field]), 0);
-  const open = sum("undecided");
+  const [open, waits] = [sum("undecided"), documents.filter((one) => one.waiting).length];
   return (
     `${counted(total, "document")} of this service, ${sum("finished").toLocaleString("en")} finished${total > documents.length ? ` of the first ${documents.length}` : ""}. ` +
-    (open
-      ? `${counted(open, "mention")} that nobody decided about will not be gold.`
-      : "Every mention of them is decided.")
+    (waits ? `${counted(waits, "document")} wait${waits === 1 ? "s" : ""} for curators. ` : "") +
+    (open ? `${counted(open, "mention")} that nobody decided about will not be gold.` : waits ? "" : "Every mention of them is decided.")
   );
 }
 

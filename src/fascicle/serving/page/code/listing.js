@@ -1,6 +1,6 @@
 /** The list of documents of the service: found by words and filters, and fetched page by page. */
 
-import { active } from "./decisions.js";
+import { active, missing } from "./decisions.js";
 import { service } from "./service.js";
 
 const PAGE = 100; // documents
@@ -60,16 +60,22 @@ export class Listing {
 
   /** A document of the list, which may be here already. @param {any} summary with its id at least */
   entry(summary) {
-    const { id, disputed, curators, done, ...rest } = summary;
+    const { id, disputed, curators, done, waiting, ...rest } = summary;
     const entry = this.entries.get(id) ?? { id, status: "done", native: { id, text: "", mentions: [] }, away: true };
     this.entries.set(id, entry);
-    if (entry.base && summary.steps !== undefined && summary.steps !== active(entry.steps).length) entry.away = true; // others decided
-    return Object.assign(entry, { disputed, curators, done }, entry.base ? {} : rest);
+    if (entry.base && summary.steps !== undefined && differs(entry, summary))
+      Object.assign(entry, { away: true, settled: false, review: undefined, base: undefined }); // others decided
+    return Object.assign(entry, { disputed, curators, done, waiting }, entry.base ? {} : rest);
   }
 }
 
 /** What is asked for, with what it is by default. @param {{q?: string, show?: string, order?: string}} parts */
 const whole = ({ q = "", show = "all", order = "added" }) => ({ q, show, order });
+
+/** Whether the service has other steps of a document than are here, or other curators have finished it. @param {any} entry @param {any} summary */
+const differs = ({ steps, base, review }, summary) =>
+  summary.steps !== active(steps).length ||
+  (review && (summary.waiting !== missing(review).length || summary.mentions !== base.mentions.length));
 
 /** @param {any} entry */
 const isHere = (entry) => Boolean(entry.base);

@@ -119,9 +119,12 @@ async function begin() {
   }
   const about = await service.curation.about().catch(() => ({ open: false }));
   const { who, role, project } = about;
+  if (store.curation && (store.curation.named ?? "") !== who) return location.reload(); // nothing stays of what another one may see
   store.update({ curation: about.open ? { on: false, role, project, ...(who ? { who, named: who } : {}) } : null });
   if (about.open) curator.saving.queue.flush();
   if (about.damages?.length) say(`The file of decisions is damaged, and nothing more is saved: ${about.damages[0]}`, 60);
+  else if (about.uncounted?.length)
+    say(`Decisions of ${about.uncounted.join(", ")} do not count: the file of the project does not name them as curators.`, 30);
 }
 
 /** Makes the document of the moment readable for all parts. */

@@ -1,5 +1,6 @@
 /** How far the curation of a document is, and what can be done with the whole of it. */
 
+import { missing } from "./decisions.js";
 import { button, counted, el, name } from "./dom.js";
 import { titleOf } from "./reading.js";
 import { remarkOf } from "./remarks.js";
@@ -7,8 +8,9 @@ import { remarkOf } from "./remarks.js";
 /** @param {any} entry @param {any} store @param {import("./curator.js").Curator} curator */
 export function progress(entry, store, curator) {
   const all = entry.beside.length;
+  const waits = entry.review && !entry.finished ? missing(entry.review) : [];
   const bar = el("i", {});
-  bar.style.width = `${all ? ((all - entry.undecided) / all) * 100 : 100}%`;
+  bar.style.width = `${all ? ((all - entry.undecided) / all) * 100 : waits.length ? 0 : 100}%`;
   const act = (words, does, keep, more = {}) => button(words, does, { class: "button tiny", "data-keep": keep, ...more });
   const box = el(
     "div",
@@ -17,6 +19,7 @@ export function progress(entry, store, curator) {
       "div",
       { class: "tally" },
       el("span", { text: `${all - entry.undecided} of ${counted(all, "mention")} decided` }),
+      waits.length > 0 && el("span", { class: "soft small" }, "waits for ", name(waits.join(", "))),
       entry.pending.length > 0 && el("span", { class: "soft small saving", text: `${entry.pending.length} being saved` }),
       entry.finished && el("strong", { class: "verdict accepted", text: "finished" }),
     ),

@@ -15,6 +15,8 @@ export class Saving {
   /** @param {any} store */
   constructor(store) {
     this.store = store;
+    /** Numbers of steps that were sent from here: whoever goes on here has seen them. */
+    this.sent = new Set();
     this.queue = new Queue(
       (step) => this.#send(step),
       (step, problem) => this.#changed(step, problem),
@@ -60,9 +62,10 @@ export class Saving {
     if (entry.text !== step.text) throw new Refused(409, "The document has another text now.");
     if (step.undoes > UNSAVED) throw new Refused(409, "What it takes back was not saved.");
     for (let tries = 1; ; tries += 1) {
-      const taken = entry.steps.some((one) => one.number > step.seen && one.who !== step.who && clash(one, step, entry.steps));
+      const taken = entry.steps.some((one) => one.number > step.seen && !this.sent.has(one.number) && one.who !== step.who && clash(one, step, entry.steps));
       try {
         const [saved] = (await service.curation.step(sent(step, taken ? step.seen : last(entry)))).steps;
+        this.sent.add(saved.number);
         if (entry.steps.every(({ number }) => number !== saved.number)) entry.steps.push(saved);
         const shown = this.#open(step);
         if (shown && shown !== entry) this.put(shown, { ...entry, document: entry.base });

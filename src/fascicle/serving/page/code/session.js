@@ -1,6 +1,6 @@
 /** The session of a curator: who it is, which documents are listed, which one is shown, and in which version. */
 
-import { doubt, isOpen } from "./decisions.js";
+import { doubt, isOpen, missing } from "./decisions.js";
 import { counted, say } from "./dom.js";
 import { Listing } from "./listing.js";
 import { pick } from "./picking.js";
@@ -83,6 +83,11 @@ export class Session {
   load(entry, version = entry?.version) {
     if (!entry?.away) return undefined;
     return (entry.loading ??= this.#fetch(entry, version));
+  }
+
+  /** Lets a document that waited for curators be fetched again: they may have finished it since. @param {any} entry */
+  renew(entry) {
+    if (entry.review && !entry.pending.length && missing(entry.review).length) entry.away = true;
   }
 
   /** Fetches the next document, so that it is here when it is wanted. */
@@ -174,12 +179,19 @@ export class Session {
     return this.store.curation?.who || localStorage.getItem(WHO) || this.#ask();
   }
 
-  /** Lets somebody else go on in this browser. */
+  /** Lets somebody else go on in this browser: by their name or, where tokens say who it is, by their token. */
   async rename() {
-    const { named } = this.store.curation;
-    if (named) return say(`The token says that you are ${named}. Open the page in a new tab to give the token of somebody else.`, 12);
+    if (this.store.curation.named) return this.#takeOver();
     const who = await this.#ask();
     if (who) this.store.update({ curation: { ...this.store.curation, who } });
+  }
+
+  /** Begins anew, so that nothing stays that only the one before may see. */
+  async #takeOver() {
+    const token = await pick("Who curates?", [], { free: "Token of the curator", secret: true });
+    if (!token) return;
+    service.useToken(token);
+    location.reload();
   }
 
   async #ask() {
@@ -228,6 +240,7 @@ export class Session {
   /** Shows another document, and chooses its first open mention. @param {number} current */
   async turn(current) {
     const entry = this.store.documents[current];
+    this.renew(entry);
     this.store.update({ current, chosen: null });
     if (!this.on) return;
     await this.load(entry);

@@ -17,14 +17,14 @@ export function waiting(queue) {
 /** @param {import("./queue.js").Queue} queue */
 function show(queue) {
   const rows = () =>
-    queue.steps.map((step) =>
+    queue.steps.filter(queue.mine).map((step) =>
       el(
         "li",
         { class: "row" },
         el("strong", {}, name(step.document)),
         el("span", {}, name(what(step))),
-        el("span", { class: "soft small" }, queue.mine(step) ? step.refused || "waits" : name(`waits for ${step.who}`)),
-        step.refused && queue.mine(step) &&
+        el("span", { class: "soft small", text: step.refused || "waits" }),
+        step.refused &&
           button("Discard", () => (queue.drop(step), queue.changed(step, ""), draw()), { class: "button tiny" }),
       ),
     );
@@ -35,10 +35,18 @@ function show(queue) {
   dialog(
     "Decisions that the service does not have",
     el("p", { text: queue.broken || `${counted(queue.refused.length, "decision")} refused.` }),
-    el("p", { class: "small soft", text: "They are kept in this browser, also when the page is closed, and sent in this order. Those of others are sent when these give their tokens here." }),
+    el("p", { class: "small soft", text: "They are kept in this browser, also when the page is closed, and sent in this order." }),
+    ...waitFor(queue).map((words) => el("p", { class: "small soft" }, name(words))),
     list,
     el("div", { class: "row" }, send),
   );
+}
+
+/** For whom steps of others wait; what they decided may be private. @param {import("./queue.js").Queue} queue */
+function waitFor({ others }) {
+  const names = [...new Set(others.map(({ who }) => who))];
+  const count = (who) => others.filter((one) => one.who === who).length;
+  return names.map((who) => `${counted(count(who), "decision")} of ${who}: sent when this curator gives their token in this browser.`);
 }
 
 /** A step in a few words. @param {Waiting} step */
