@@ -37,7 +37,7 @@ class HtmlReader(HTMLParser):
             self.ids.append(found["id"])
         if tag not in VOID:
             self.open_at_end.append(tag)
-        if found.get("role") == "region":
+        if found.get("role") == "group" and "aria-label" in found:
             label = found["aria-label"]
             again = sum(name.partition("#")[0] == label for name in self.tables)
             self._table = f"{label}#{again + 1}" if again else label

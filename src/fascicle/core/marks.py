@@ -272,7 +272,7 @@ def _table(text: str, mentions: Sequence[Mention]) -> Html:
     rows = [tag("tr", *(tag("td", _isolated(cell)) for cell in row)) for row in zip(*kept.values(), strict=True)]
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     # So that a table wider than the screen can be scrolled by keyboard.
-    place = tag("div", table, class_="wide", tabindex="0", role="region", aria_label="mentions")
+    place = tag("div", table, class_="wide", tabindex="0", role="group", aria_label="mentions")
     return tag("details", tag("summary", plural(len(mentions), "mention")), place)
 
 

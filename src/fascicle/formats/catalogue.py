@@ -105,7 +105,7 @@ def _row(  # noqa: PLR0913 - the columns of the table
     )
 
 
-_RECORDS: Final = "simple JSON records with text and entities; the JSON of other tools is read"
+_RECORDS: Final = "simple JSON records with text and entities (the JSON of other tools can be read)"
 _PREDICTIONS: Final = "mentions and a hash of the text, never the text"
 _TASKS: Final = "tasks for Label Studio in JSON"
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
@@ -113,7 +113,7 @@ _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets 
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
-_HTML: Final = "read: the text that a page shows; written: one page of marked texts"
+_HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
 _ROWS: Final = (
     _row("jsonl", "everything, one document per line", ends=".jsonl .jsonlines .json", both="native"),
     _row("records", _RECORDS, ends=".records.jsonl", both="records"),
@@ -122,7 +122,7 @@ _ROWS: Final = (
     _row("bioc-json", "BioC in JSON", ends=".bioc.json", both="bioc_files"),
     _row(
         "conll",
-        "a token per line with its IOB2 tag",
+        "one token with its IOB2 tag in each line",
         ends=".conll .iob2 .iob .bio",
         also=".conllu .conllup .gold_conll",
         reads="conll",
@@ -141,11 +141,11 @@ _ROWS: Final = (
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
     _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
-    _row("xlsx", "read: a sheet with a column of texts; written: a sheet of mentions", ends=".xlsx", both="office"),
+    _row("xlsx", "a sheet of mentions (a sheet with a column of texts can be read)", ends=".xlsx", both="office"),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),
     _row("socialdisner", "the table that SocialDisNER takes", ends=".socialdisner.tsv", writes="tables"),
     _row("predictions", _PREDICTIONS, ends=".predictions.jsonl", writes="predictions"),
-    _row("text", "for reading", ends=".txt", writes="textview"),
+    _row("text", "texts with marked mentions, for people", ends=".txt", writes="textview"),
     _row("html", _HTML, ends=".html .htm", both="web_page"),
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
     _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),

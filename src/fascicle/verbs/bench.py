@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import msgspec
 
 from fascicle.core.wording import plural
 from fascicle.verbs.messages import emit, say, with_options
@@ -13,6 +15,8 @@ from fascicle.verbs.tasks.bench import Benched, BenchSettings, Tier, bench, plan
 if TYPE_CHECKING:
     from fascicle.training.experiments.queue import Planned
 
+_CORES: Final = "number of CPU threads of a run; default: the usable cores are shared among the jobs"
+
 
 class Options(Declared):
     """Options of ``fascicle bench``.
@@ -20,13 +24,14 @@ class Options(Declared):
     In Python: ``fascicle.verbs.tasks.bench.bench("grid.toml")``
 
     Attributes:
-        grid: the grid: corpora, systems, variants, seeds, or recipe files.
+        grid: the grid: corpora, systems, variants and seeds, or a list of recipe files.
         tier: only runs of this tier; may be repeated.
-        only: only runs or recipes with such names.
-        runs: the run folders; default: runs/GRIDNAME.
-        results: default: results/GRIDNAME beside grids/, or beside the file.
-        jobs: runs at a time; default: 1.
-        minutes: start only epochs that can end within M minutes.
+        only: only runs or recipes whose names fit one of these patterns, e.g. *-crf-*.
+        runs: folder of the run folders; default: runs/GRIDNAME.
+        results: folder of the results; default: results/GRIDNAME beside GRID.toml, or beside its folder if that is
+            named grids.
+        jobs: number of runs at the same time; default: 1.
+        minutes: start no epoch that would end after M minutes.
         listed: list the runs and their progress, and train nothing.
         json: print the state and the scores of each run as JSON.
     """
@@ -37,7 +42,7 @@ class Options(Declared):
     runs: str | None = option("--runs FOLDER", fills)
     results: str | None = option("-o --results FOLDER", fills)
     jobs: int = option("--jobs N", positive, default=1)
-    threads: int | None = THREADS
+    threads: int | None = msgspec.structs.replace(THREADS, help=_CORES)
     minutes: int | None = option("--minutes M", positive)
     listed: bool = option("--list")
     json: bool = option("--json")

@@ -43,19 +43,19 @@ class Options(Threads, Overwrite, Strict, Reading):
 
     Attributes:
         model: a model folder, or the name of a shipped model.
-        gold: development documents with gold mentions, in any format; several files with --document.
+        gold: development documents with gold mentions, in any format; only --document takes several files.
         output: the folder to write: the model with the new calibration.
-        method: how scores become probabilities; none: they stay; default: temperature.
+        method: how scores become probabilities; none: scores stay as they are; default: temperature.
         precision: set the threshold for this precision, e.g. 0.9.
         recall: set the threshold for this recall, e.g. 0.9.
         f1: set the threshold for the best F1.
-        abbreviations: choose, by F1, rules for short and long forms that correct mentions; with --method none nothing
+        abbreviations: choose rules by F1 that correct mentions of short and long forms; with --method none, nothing
             else is fitted, and MODEL may be an ensemble.
-        per_type: a threshold for each type.
-        document: fit only the decision for whole documents, by type: thresholds, names that are marked everywhere, ends
-            and probabilities.
-        untaught: with --document: state that MODEL was not trained on texts of GOLD, if MODEL does not list its texts.
-        name: name of the new model and source of its mentions; default: the old name.
+        per_type: fit one threshold for each type.
+        document: fit only the decision for whole documents, by type: thresholds, names that are marked at all places,
+            ends of names, and probabilities.
+        untaught: with --document, if MODEL does not list its training texts: state that no text of GOLD was among them.
+        name: name of the new model, and of the source of its mentions; default: the old name.
         json: print what was fitted as JSON.
     """
 

@@ -218,8 +218,8 @@ _META: Final = "meta"
 
 _RULES: Final = "; ".join(f"{name}: {kind.means}" for name, kind in RULES.items())
 _THRESHOLD: Final = (
-    f"for weighted: the share of the weight that must be exceeded; default: {HALF}; of {_META}: the least "
-    "probability to keep; default: the one that was chosen for the filter"
+    f"for weighted: the share of all weights that must be exceeded (default: {HALF}); for {_META}: the lowest "
+    "probability of a kept mention (default: the one that was chosen for the filter)"
 )
 
 
@@ -231,9 +231,9 @@ class Options(StrictWriting, SystemOptions):
     Attributes:
         files: prediction files (JSON Lines or TSV), or corpora in any format.
         output: a .tsv, .csv or .jsonl file; default: standard output.
-        format: default: by the suffix of the output, else predictions (JSON Lines).
+        format: format of the output; default: by the suffix of the output, else predictions (JSON Lines).
         k: for kofn: number of systems that must agree.
-        weights: for weighted: one number for each system, in their order, such as their dev F1.
+        weights: for weighted: one number for each system, in their order, e.g. their F1 on dev.
         filter: for meta: the run folder of a filter, or its export.
         texts: for meta: the texts of the predictions, in any format.
         missing: if a file does not list a document: the system has no vote there (no-vote), found nothing (empty), or

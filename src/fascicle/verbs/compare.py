@@ -142,16 +142,17 @@ class Options(SystemOptions):
     In Python: ``fascicle.compare("gold.tsv", ["one.jsonl", "two.jsonl"])``
 
     Attributes:
-        gold: a corpus in any format; development data if you choose by the result.
+        gold: a corpus in any format; use development data if you choose by the result.
         files: prediction files (JSON Lines or TSV), or corpora in any format.
-        output: write the report as Markdown too.
-        json: print everything, all combinations included, as JSON.
-        recall_floor: for the best precision; default: the recall of the best system.
-        precision_floor: for the best recall; default: the precision of that system.
-        resamples: bootstrap draws, and shuffles; default: 1000.
-        seed: of the random numbers; default: 0.
-        allow_missing: gold documents that are missing in a PRED count as documents without predictions.
-        gold_format: default: auto.
+        output: also write the report to this file, as Markdown.
+        json: print everything as JSON, with all combinations.
+        recall_floor: lowest recall of the combination with the best precision; default: the recall of the best system.
+        precision_floor: lowest precision of the combination with the best recall; default: the precision of the best
+            system.
+        resamples: number of bootstrap samples, and of shuffles; default: 1000.
+        seed: seed of the random numbers; default: 0.
+        allow_missing: count gold documents that are missing in a PRED as documents without predictions.
+        gold_format: format of GOLD; default: auto.
     """
 
     gold: str = option("GOLD", reads)

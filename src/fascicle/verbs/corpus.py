@@ -38,8 +38,8 @@ class Convert(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
 
     Attributes:
         files: files, folders, zips; - for standard input.
-        output: a file (for brat: a folder, or a .zip); default: standard output.
-        source: only the mentions of this source.
+        output: the file to write (for brat: a folder, or a .zip); default: standard output.
+        source: write only the mentions of this source.
     """
 
     files: list[str] = option("IN *", reads)

@@ -56,8 +56,8 @@ class Against:
     """Options for reading the other corpora.
 
     Attributes:
-        against_format: of OTHER; default: auto.
-        against_field: --field for the records of OTHER.
+        against_format: format of OTHER; default: auto.
+        against_field: as --field, for the records of OTHER; may be repeated.
     """
 
     against_format: str = input_format("--against-format")
@@ -77,18 +77,19 @@ class Options(ReadingAs, Against):
         against: other corpora that may contain copies.
         source: source of the mentions that are checked; default: gold.
         near: lowest Jaccard similarity of near duplicates; default: 0.7.
-        min_words: lowest number of words of a text whose copies are leaks; default: 8.
-        long_sentence: highest number of words in a sentence; default: 128.
-        tokenizer: a folder with a tokenizer.json: also check for unreachable mentions.
-        width: highest number of units in a mention; default: no limit.
-        level: kind of unit; default: word.
-        max_length: pieces of a window; default: 256.
-        output: a file; default: standard output.
+        min_words: lowest number of words of a text whose copies count as leaks; default: 8.
+        long_sentence: report sentences of more than N words; default: 128.
+        tokenizer: a folder with a tokenizer.json; mentions that no model with this tokenizer can return are reported.
+        width: highest number of units (see --level) in a mention; default: no limit.
+        level: the unit of --width; default: word.
+        max_length: number of pieces in a window of the model; default: 256.
+        output: file of the report; default: standard output.
         json: print the report as JSON.
-        exclude_list: write the list of documents that training must leave out.
-        examples: per finding; default: 5.
-        skip: leave out this finding; may be repeated.
-        fail_on: the exit code is 3 for findings of at least this severity; default: error; never: not for any.
+        exclude_list: also write the list of documents that training must leave out.
+        examples: number of examples for each finding; default: 5.
+        skip: leave out the finding with this code; may be repeated.
+        fail_on: lowest severity of a finding that makes the exit code 3; never: findings do not change the exit code;
+            default: error.
     """
 
     epilog = _EXIT

@@ -36,11 +36,11 @@ _VARIABLES: Final = ("FASCICLE_", "OMP_", "ORT_", "RAYON_", "HF_")  # beginnings
 class Options:
     """Options of ``fascicle doctor``.
 
-    In Python: ``fascicle.verbs.doctor._examined()``
+    In Python: ``fascicle.verbs.doctor.examine_installation()``
 
     Attributes:
-        files: none; corpus check examines corpora.
-        json: print JSON.
+        files: give no file; fascicle corpus check examines corpora.
+        json: print the lines as JSON.
     """
 
     files: list[str] = option("NONE *", reads)
@@ -54,12 +54,12 @@ def run(args: Options) -> int:
             f"doctor looks at the installation, and {args.files[0]} was given; look at a corpus with fascicle corpus "
             f"check {shlex.quote(args.files[0])}"
         )
-    found = _examined()
+    found = examine_installation()
     width = max(map(len, found))
     return emit(found, (f"{name:<{width}}  {told}" for name, told in found.items()), as_json=args.json)
 
 
-def _examined() -> dict[str, str]:
+def examine_installation() -> dict[str, str]:
     """Returns facts about this installation, by subject; opens the default model, and measures it."""
     base, extras = _packages()
     variables = [name for name in sorted(os.environ) if name.startswith(_VARIABLES)]

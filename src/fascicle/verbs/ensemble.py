@@ -198,18 +198,20 @@ class Options(Overwrite):
         k: for kofn: number of models that must agree.
         weights: for weighted: one number for each model, in their order.
         filter: for meta: the run folder of a filter, or its export.
-        flat: of overlapping mentions, keep those with the most support.
-        name: name of the ensemble and source of its mentions; default: the name of the folder.
+        flat: keep only the mentions with the most support among those that overlap.
+        name: name of the ensemble, and of the source of its mentions; default: name of the folder.
         distinct_types: treat types with similar names as different types.
     """
 
-    rule: stored.RuleName = option("RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; as of combine")
+    rule: stored.RuleName = option(
+        "RULE", choices=tuple(RULES), help=f"{', '.join(RULES)}; see fascicle combine --help"
+    )
     files: list[str] = option("MODEL *", reads)
     output: str | None = option("-o --output DIR", writes)
     k: int | None = option("--k K", positive)
     weights: str | None = option("--weights W,W,...")
     threshold: str | None = option(
-        "--threshold SHARE", help=f"for weighted: the share that must be exceeded; default: {HALF}"
+        "--threshold SHARE", help=f"for weighted: the share of all weights that must be exceeded; default: {HALF}"
     )
     filter: str | None = option("--filter FOLDER", reads)
     flat: bool = option("--flat")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _FELL_SHORT: Final = 4  # exit code
 _REPORT: Final = (
     f"file of the report; its suffix sets the format: {', '.join(declared.REPORTS)}; .html is one page with examples "
-    "that can be filtered and, with fascicle[plots], pictures"
+    "that can be filtered; it has pictures if fascicle[plots] is installed"
 )
 
 
@@ -42,14 +42,14 @@ class Links:
     """Options for scores of concepts.
 
     Attributes:
-        links: score the concepts of mentions instead of the mentions, with intervals.
-        linker: with --links: a folder of fascicle linker fit, or the name of a shipped linker; it links the mentions of
-            GOLD; may be repeated, as in fascicle link.
+        links: score the concepts of mentions, with intervals, and not the mentions.
+        linker: with --links: the linker that links the mentions of GOLD: a folder of fascicle linker fit, or the name
+            of a shipped linker; may be repeated, as in fascicle link.
         ontology: with --linker: give links in this vocabulary.
-        pack: with --links: the term pack (a folder of fascicle index build); it explains errors; not needed with
+        pack: with --links: the term pack that explains errors (a folder of fascicle index build); not needed with
             --linker; may be repeated.
-        prefix: with --links or --at-least: the prefix of identifiers without one, for mentions of TYPE (Disease=MESH);
-            may be repeated.
+        prefix: with --links or --at-least: the prefix for identifiers of TYPE that have none, e.g. Disease=MESH; may be
+            repeated.
     """
 
     group = "links"
@@ -64,18 +64,18 @@ class Report:
     """Options of the report, which a file holds in addition to the scores.
 
     Attributes:
-        train: the training corpus: report which mentions it contains.
-        train_format: default: auto.
+        train: the training corpus; the report then says which mentions it contains.
+        train_format: format of the training corpus; default: auto.
         train_where: as --where, for the training corpus.
         unreachable_for: count the gold mentions that no model of this kind can find: a model folder or name; may be
             repeated.
-        buckets: intervals: fixed (of the papers), or quantiles of the gold.
-        text_unit: what counts as a text in buckets; default: sentence.
-        examples: examples for each class of errors; default: 5.
+        buckets: limits of the buckets: fixed, as in the published papers, or quantiles of the gold; default: fixed.
+        text_unit: what counts as one text in buckets; default: sentence.
+        examples: number of examples for each class of errors; default: 5.
     """
 
     group = "report"
-    about = "scores, subsets, buckets, errors with examples, calibration, in a file"
+    about = "write scores, subsets, buckets, errors with examples, and calibration to a file"
     report: str | None = option("--report FILE", writes, help=_REPORT)
     train: str | None = option("--train PATH", reads)
     train_format: str = shared.input_format("--train-format")
@@ -107,8 +107,8 @@ class Formats:
     """Options for the formats of gold and predictions.
 
     Attributes:
-        gold_format: default: auto.
-        pred_format: default: auto.
+        gold_format: format of GOLD; default: auto.
+        pred_format: format of PRED; default: auto.
     """
 
     group = "reading"
@@ -125,11 +125,12 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
     Attributes:
         gold: a corpus in any format.
         files: prediction files (JSON Lines or TSV) or corpora, one for each system.
-        source: the source whose mentions of PRED are scored, if there are several.
-        allow_missing: gold documents that are missing in PRED count as documents without predictions.
-        by_type: one line for each type; default: yes.
-        interval: 95% bootstrap intervals of micro P, R, F1, macro F1.
-        agreement: GOLD and PRED are annotators: F1 of mentions, kappa and alpha of words.
+        source: score only the mentions of this source of PRED; needed if there are several sources.
+        allow_missing: count gold documents that are missing in PRED as documents without predictions.
+        by_type: print a line for each type; default: yes.
+        interval: print 95% bootstrap intervals of micro precision, recall and F1, and of macro F1.
+        agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions, kappa and alpha of
+            words.
         at_least: a minimum score in percent, for a type or for the links of a vocabulary (Disease.f1=80,
             MESH.recall=70, micro.precision=75); if it is not reached, the exit code is 4; may be repeated.
         json: print the scores as JSON.

@@ -131,14 +131,13 @@ class Options:
     In Python: ``fascicle.export("runs/mine", "mine", int8=True)``
 
     Attributes:
-        model: a run folder, of a model or a filter, or the model folder in it.
+        model: the run folder of a model or filter, or the model folder in it.
         output: the folder to write.
-        int8: 8-bit weights: smaller and faster, but slightly less accurate.
-        sample: texts for measuring 8-bit activations, in any format, for a filter with gold mentions; default: the
-            training part of the run's recipe.
-        name: name of the exported model and source of its mentions.
-        types_encoder: for a bi-encoder: also export the encoder of types, so that annotate --types works with the
-            folder.
+        int8: write 8-bit weights, which are smaller and faster, but slightly less accurate.
+        sample: with --int8: texts for measuring activations, in any format; for a filter, they need gold mentions;
+            default: the training part in the recipe of the run.
+        name: name of the exported model, and of the source of its mentions; default: the old name.
+        types_encoder: also export the encoder of types of a bi-encoder; annotate --types needs it.
         json: print the description of the model as JSON.
     """
 

@@ -41,8 +41,8 @@ class Build(Overwrite):
     Attributes:
         sources: a TOML file that names the vocabularies.
         output: the folder to write.
-        memory: memory for sorting; the whole build takes more; default: 256.
-        left_out: also write the labels that are not searched for, each with the reason.
+        memory: memory for sorting, in MiB; the whole build takes more; default: 256.
+        left_out: also write the names in the vocabularies that are not searched for, each with the reason.
         json: print the manifest as JSON.
     """
 
@@ -59,7 +59,7 @@ class Extend(Overwrite):
     In Python: ``fascicle.verbs.tasks.index_build.extend("pack", "own.tsv", "mine", kind="Disease")``
 
     Attributes:
-        own: a table with the columns concept and surface, and perhaps kind, type and others; or a TOML file.
+        own: a table with the columns concept and surface, and optional ones, such as kind and type; or a TOML file.
         output: the folder to write.
         kind: type of the concepts, for a table without such a column.
         linker: linker whose rankers are kept; default: the shipped linker of the pack.
@@ -82,9 +82,9 @@ class Fetch(Overwrite):
     Attributes:
         name: name of the vocabulary; default: list all known vocabularies.
         output: the folder for the files; default: only print what would be fetched, and its size.
-        table: your own table of vocabularies, in the form of the shipped one; only https.
-        mebibytes: largest size of a file; default: 8192.
-        seconds: longest time of a fetch; the same command continues later; default: 7200.
+        table: your own table of vocabularies, in the form of the shipped one; its addresses begin with https.
+        mebibytes: largest size of a file, in MiB; default: 8192.
+        seconds: longest time of a fetch, in seconds; the same command continues it later; default: 7200.
     """
 
     name: str = option("NAME ?", default="")
@@ -123,7 +123,7 @@ class Why(Declared):
     In Python: ``fascicle.verbs.tasks.index.why("pack", "cancer")``
 
     Attributes:
-        surface: any name, in quotes if it has blanks.
+        surface: any name, in quotes if it has spaces.
         json: print the explanation as JSON.
     """
 
@@ -165,8 +165,8 @@ class Export(Overwrite):
     In Python: ``fascicle.verbs.tasks.index.export("pack", "names.tsv")``
 
     Attributes:
-        output: a file, or .gz; default: standard output.
-        silent: write the excluded names instead of the others.
+        output: the table to write; .gz compresses it; default: standard output.
+        silent: write the names that are not searched for, and not the others.
     """
 
     pack: str = _PACK
@@ -180,9 +180,9 @@ class Curate(Overwrite, ReadingAs):
     In Python: ``fascicle.verbs.tasks.index.curate("pack", "rules.tsv", corpus="train.tsv", texts="texts/")``
 
     Attributes:
-        corpus: corpora with gold, which decides which names are right.
-        texts: texts without gold, in which names are counted.
-        output: a file, or .gz; default: standard output.
+        corpus: corpora with gold mentions, which show where a name is right.
+        texts: texts without gold mentions, in which names are counted.
+        output: the table to write; .gz compresses it; default: standard output.
     """
 
     pack: str = _PACK

@@ -39,9 +39,10 @@ class Options(Overwrite):
         train: training file or folder, or a folder that holds train, dev and test.
         dev: development part, used for all choices; default: every fifth document of TRAIN.
         test: test part, scored once at the end.
-        output: default: recipe.toml.
-        encoder: a Hugging Face name, or a folder.
-        name: name of the model; default: that of the folder of TRAIN.
+        output: the recipe to write; default: recipe.toml.
+        encoder: a Hugging Face name, or a folder; default: one that fits the language of TRAIN, preferably an installed
+            one.
+        name: name of the model; default: name of the folder of TRAIN.
     """
 
     train: str = option("TRAIN", reads)

@@ -24,7 +24,7 @@ from fascicle.verbs.tasks.annotate import ProgressCallbacks
 from fascicle.verbs.tasks.label import LabelRequest, label_files
 
 _PROBABILITY = number("between 0 and 1, such as 0.01", lambda value: 0 < value < 1)
-_APART = "what nothing may be learned from"
+_APART = "documents from which nothing may be learned"
 
 
 class Options(Threads, Overwrite, ReadingAs):
@@ -37,9 +37,9 @@ class Options(Threads, Overwrite, ReadingAs):
         files: texts, folders of *.txt, corpora, zips.
         output: the file to write, compressed with gzip.
         floor: lowest probability that is kept; default: 0.01.
-        exclude: leave out the documents in this list of corpus check.
+        exclude: leave out the documents in this list, which fascicle corpus check --exclude-list writes.
         against: leave out copies of these documents: same id or text, near duplicates, or shared sentences and titles.
-        against_format: of CORPUS; default: auto.
+        against_format: format of CORPUS; default: auto.
         note: a note on the licence of texts and model; it is stored in the file.
         device: device for a model of torch: cpu (default), cuda, or auto.
         resume: resume the same command after an interruption; if there is nothing to resume, start from the beginning.

@@ -26,6 +26,7 @@ from fascicle.verbs.shared import Reading, StrictWriting, counted_documents, out
 _KEY: Final = "LABEL_STUDIO_API_KEY"  # environment variable
 _LOCAL: Final = "http://localhost:8080"
 _AT_ONCE: Final = 8 << 20  # bytes of tasks in a request
+_CLIENT: Final = "client in Python: with fascicle.verbs.label_studio.connect_label_studio(URL) as client"
 _LONGEST: Final = 300  # characters of what Label Studio says
 
 
@@ -202,16 +203,17 @@ def _view(labels: Iterable[str]) -> str:
 class Push(Strict, Reading):
     """Send documents to a new project: gold as annotations, other layers as predictions.
 
-    In Python: ``fascicle.verbs.label_studio.push(documents, "my project", client=client)``
+    In Python: ``fascicle.verbs.label_studio.push(fascicle.read("corpus.jsonl"), "my project", client=client)``
 
     Attributes:
-        project: its title.
+        project: title of the project.
         files: files, folders, zips; - for standard input.
-        url: address of Label Studio; default: http://localhost:8080.
-        types: further labels of the new project, with commas between them.
+        url: address of Label Studio; default: http://localhost:8080; your key is read from LABEL_STUDIO_API_KEY.
+        types: further labels of the new project, separated by commas.
         add: add the documents to an existing project.
     """
 
+    epilog = _CLIENT
     project: str = option("PROJECT")
     files: list[str] = option("FILE +", reads)
     url: str = option("--url URL", default=_LOCAL)
@@ -225,13 +227,14 @@ class Pull(Overwrite, StrictWriting):
     In Python: ``fascicle.verbs.label_studio.pull("my project", client=client)``
 
     Attributes:
-        project: its title.
-        output: a file, or for brat a folder; default: standard output.
-        url: address of Label Studio; default: http://localhost:8080.
-        field: annotator=NAME: the annotator whose annotations are gold if tasks have several, or all to keep each as a
-            source; text=FIELD: the field with the text.
+        project: title of the project.
+        output: the file to write (for brat: a folder, or a .zip); default: standard output.
+        url: address of Label Studio; default: http://localhost:8080; your key is read from LABEL_STUDIO_API_KEY.
+        field: annotator=NAME: if tasks have several annotators, take the annotations of this one as gold;
+            annotator=all: keep each annotator as a source; text=FIELD: the field of tasks with the text.
     """
 
+    epilog = _CLIENT
     project: str = option("PROJECT")
     output: str = option("-o --output OUTPUT", writes, default=STDOUT)
     format: str | None = output_format("by the suffix of the output, else jsonl")

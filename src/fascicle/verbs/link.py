@@ -113,8 +113,8 @@ def _asked(
 
 
 _LINKER = (
-    "a folder of fascicle linker fit, the name of a shipped linker, or a pack; if there are several, the first with a "
-    f"concept for a mention answers; default: {DEFAULT_LINKER}"
+    "a folder of fascicle linker fit, the name of a shipped linker, or a pack; with several linkers, a mention is "
+    f"linked by the first one that has a concept for it; default: {DEFAULT_LINKER}"
 )
 
 
@@ -124,14 +124,14 @@ class Options(shared.Colour, Overwrite, shared.StrictWriting, shared.Reading):
     In Python: ``fascicle.link(fascicle.read("found.jsonl"), linker="linker", pack="pack")``
 
     Attributes:
-        files: documents with mentions; - for input.
-        pack: pack of the linker, if it is not found automatically; may be repeated.
+        files: documents with mentions; - for standard input.
+        pack: term pack of the linker, if it is not found automatically; may be repeated.
         ontology: give the same concepts in this vocabulary of the pack.
         keep_links: link only mentions without links; by default, existing links are replaced.
         why: explain every decision instead of writing documents.
         json_lines: with --why: one JSON object for each mention.
-        candidates: with --why; default: 5.
-        output: a file; default: standard output.
+        candidates: with --why: number of candidates that are shown for each mention; default: 5.
+        output: the file to write (for brat: a folder, or a .zip); default: standard output.
     """
 
     files: list[str] = option("PATH *", reads)

@@ -241,15 +241,15 @@ class Fit(Overwrite, Reading):
     In Python: ``fascicle.verbs.linker.fit_folder("pack", "linker", documents=fascicle.read("links.jsonl"))``
 
     Attributes:
-        packs: a folder of fascicle index build, or the name of a shipped pack; if there are several, the first with the
-            type and a concept for a mention links it.
-        corpus: documents with links; without them, candidates are ordered by fixed weights, and links have no
-            probability.
-        small: make a linker of some kB, without the index that finds misspelt names, and without names from the corpus.
-        index_of: another linker of the same packs, whose indexes are reused.
-        dense: find names in other words by vectors of this encoder, which is copied into the linker: a Hugging Face
-            name, a folder, or package:NAME/FOLDER.
-        dense_types: types whose names get vectors; all by default.
+        packs: a folder of fascicle index build, or the name of a shipped pack; with several packs, a mention is linked
+            by the first one that has its type and a concept for it.
+        corpus: documents with links, to which the ranker is fitted; default: none: fixed weights order the candidates,
+            and links have no probability.
+        small: make a linker of some kB, without the index for misspelt names and without names from the corpus.
+        index_of: reuse the indexes of this linker, which has the same packs.
+        dense: also find names in other words, by vectors of this encoder: a Hugging Face name, a folder, or
+            package:NAME/FOLDER; the encoder is copied into the linker.
+        dense_types: types whose names get vectors; default: all.
         output: the folder to write.
         json: print the description of the linker as JSON.
     """

@@ -225,9 +225,9 @@ class Declared:
     debug: bool
 
 
-THREADS: Final[Any] = option("--threads N", _threads, help="CPU threads; all usable cores by default")
+THREADS: Final[Any] = option("--threads N", _threads, help="number of CPU threads; default: all usable cores")
 OVERWRITE: Final[Any] = option("--overwrite", help="replace an existing output")
-STRICT: Final[Any] = option("--strict", help="exit with 3 if anything was lost")
+STRICT: Final[Any] = option("--strict", help="end with exit code 3 if anything was lost")
 
 
 class Threads(Declared):

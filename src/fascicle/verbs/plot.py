@@ -63,14 +63,17 @@ def _size_of_violins(data: Distributions) -> tuple[float, float]:
     return max(4.8, 1.2 + 0.9 * len(data.header.types)), 4.2
 
 
-_OF_DISTRIBUTIONS: Final = "a distributions file: "
+_OF_DISTRIBUTIONS: Final = "a file of evaluate --distributions: "
 KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
     {
         "learning": _Kind(
-            "loss and dev F1 of one or several run folders", load_runs, draw_learning, size_of_learning, several=True
+            "one or several run folders: loss, and F1 on dev", load_runs, draw_learning, size_of_learning, several=True
         ),
         "pca": _Kind(
-            f"{_OF_DISTRIBUTIONS}where the probabilities lie", load_distributions, draw_pca, lambda _: (7.4, 4.6)
+            f"{_OF_DISTRIBUTIONS}the probabilities in two dimensions",
+            load_distributions,
+            draw_pca,
+            lambda _: (7.4, 4.6),
         ),
         "violin": _Kind(
             f"{_OF_DISTRIBUTIONS}the probability of the gold type, by type",
@@ -79,10 +82,13 @@ KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             _size_of_violins,
         ),
         "volcano": _Kind(
-            f"{_OF_DISTRIBUTIONS}other classes against gold", load_distributions, draw_volcano, lambda _: (6.4, 4.8)
+            f"{_OF_DISTRIBUTIONS}other types against the gold type",
+            load_distributions,
+            draw_volcano,
+            lambda _: (6.4, 4.8),
         ),
         "densities": _Kind(
-            "a densities file: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
+            "a file of densities: similarities of a bi-encoder", load_densities, draw_densities, size_of_densities
         ),
         **{
             name: _Kind(
@@ -157,15 +163,17 @@ class Options(Overwrite):
     In Python: ``fascicle.verbs.plot.plot("learning", "runs/mine", "learning.svg")``
 
     Attributes:
-        files: run folders, or a file, depending on the kind.
+        files: one or several run folders, or one file, as the kind requires.
         title: title above the picture.
-        system: only this system of a report; may be repeated; the first is the baseline of a heat map.
+        system: draw only this system of a report; may be repeated; the first is the baseline of a heat map.
     """
 
-    epilog = "kinds: " + "; ".join(f"{name}: {kind.help}" for name, kind in KINDS.items())
-    kind: str = option("KIND", choices=KINDS, help=f"{', '.join(KINDS)}; see below")
+    epilog = "kinds, with their INPUT: " + "; ".join(f"{name} takes {kind.help}" for name, kind in KINDS.items())
+    kind: str = option("KIND", choices=KINDS, help=f"the kind of picture: {', '.join(KINDS)}; see below")
     files: list[str] = option("INPUT *", reads)
-    output: str = option("-o --output FILE", writes, required=True, help=f"the picture; ends in {', '.join(SUFFIXES)}")
+    output: str = option(
+        "-o --output FILE", writes, required=True, help=f"the picture; ends in {' or '.join(SUFFIXES)}"
+    )
     title: str | None = option("--title TITLE")
     system: list[str] = option("--system NAME ...")
 

@@ -22,7 +22,7 @@ class Options:
 
     Attributes:
         names: only settings with this name: a table (training), a key (batch_size, training.batch_size), a family of
-            heads (crf) or a kind of recipe (filter); several names must all fit.
+            heads (crf) or a kind of recipe (filter); a setting must fit all given names.
         json: print the list as JSON.
     """
 

@@ -43,15 +43,17 @@ class ReadingDetails(Declared):
     """Options for readers of column files and JSON records.
 
     Attributes:
-        encoding: encoding of the input files; default: auto: UTF-8, or the only encoding that fits a file (a note names
-            it).
+        encoding: encoding of the input files; default: auto, which is UTF-8, or else the only encoding that fits the
+            file; a note then names it.
         documents: what counts as a document in a column file; default: auto.
-        columns: columns of a column file, from 0: token, then tags (0,3).
-        shape: shape of JSON records; default: auto.
-        field: another name for a field of the records (text=body, type=label); may be repeated.
-        labels: names of numeric tags, in order, or the file dataset_info.json that lists them.
-        bare_tags: tags are types without the prefixes B- and I- (person, O).
-        where: only these JSON records; may be repeated.
+        columns: columns of the token and of the tags in a column file, counted from 0, e.g. 0,3; default: the first and
+            the last.
+        shape: shape of the JSON records; default: auto.
+        field: another name for a field of the JSON records, e.g. text=body, type=label; may be repeated.
+        labels: names of the tags in the order of their numbers, for records with numbers as tags; or the file
+            dataset_info.json that lists the names.
+        bare_tags: the tags of the input are types without the prefixes B- and I-, e.g. person.
+        where: read only the JSON records whose field has this value; may be repeated.
     """
 
     group = "reading"
@@ -69,7 +71,7 @@ class Reading(ReadingDetails):
     """Options for reading files.
 
     Attributes:
-        input_format: default: auto; names of plug-ins are also allowed.
+        input_format: format of the input; default: auto; the name of a plug-in is also allowed.
     """
 
     group = "reading"
@@ -80,7 +82,7 @@ class ReadingAs(ReadingDetails):
     """Options for reading, for commands that write no documents; the format is that of the input.
 
     Attributes:
-        input_format: default: auto; names of plug-ins are also allowed.
+        input_format: format of the input; default: auto; the name of a plug-in is also allowed.
     """
 
     group = "reading"
@@ -91,7 +93,7 @@ class Colour:
     """Option of commands that may write a view for people.
 
     Attributes:
-        color: colours in the format text; auto: on a terminal, unless NO_COLOR is set.
+        color: colours in the format text; default: auto: on a terminal, unless NO_COLOR is set.
     """
 
     color: str = option("--color", choices=("auto", "always", "never"), default="auto")
@@ -125,7 +127,7 @@ def output_format(default: str) -> Any:
         default: description of the default.
     """
     listed = "; ".join(f"{name}: {item.means}" for name, item in FORMATS.items() if item.annotated)
-    told = f"of the output; default: {default}; {listed}; or a plug-in"
+    told = f"format of the output; default: {default}; {listed}; or a plug-in"
     return option("--format FORMAT", choices=_OUTPUTS, help=told)
 
 

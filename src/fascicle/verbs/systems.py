@@ -21,7 +21,7 @@ REPORTS: Final = (".html", ".md", ".json")  # suffixes of the file of --report
 DISTRIBUTIONS: Final[Any] = option(
     "--distributions FILE.jsonl",
     writes,
-    help="write the probability of each type for every gold mention, for fascicle plot; ends in "
+    help="write the probability of each type for every gold mention, for fascicle plot; the name ends in "
     + " or ".join(SUFFIXES),
 )
 
@@ -30,11 +30,11 @@ class SystemOptions(ReadingDetails):
     """Options for the systems of a file, and for its reading.
 
     Attributes:
-        source: for files with mentions of several sources: use this source; give it once for each.
-        map: other names for types: lines "CHEMICAL" = "Chemical", in a table [NAME] for one system only; the new name
-            "" leaves a type out.
-        distinct_types: types with similar names are different types.
-        input_format: default: auto.
+        source: if PRED has mentions of several sources: use this source as a system; may be repeated.
+        map: file with other names for types, in lines such as "CHEMICAL" = "Chemical"; lines in a table [NAME] are for
+            the system NAME only; the new name "" leaves a type out.
+        distinct_types: treat types with similar names as different types.
+        input_format: format of PRED; default: auto.
     """
 
     source: list[str] = option("--source NAME ...")
@@ -90,9 +90,9 @@ class Columns:
     """Gold and predictions in columns of one file.
 
     Attributes:
-        gold_column: GOLD is a column file with gold and predicted tags: the column of the gold tags, from 0; the word
-            is in column 0, or in that of --columns.
-        pred_column: the column of predicted tags in such a file; once for each system.
+        gold_column: column of the gold tags, counted from 0, if GOLD is a column file with gold and predicted tags;
+            words are in column 0, or in that of --columns.
+        pred_column: column of the predicted tags in such a file; give it once for each system.
     """
 
     group = "reading"

@@ -39,9 +39,9 @@ class Options:
     Attributes:
         recipe: the recipe.
         output: the run folder; default: runs/NAME-sSEED.
-        seed: a seed that replaces that of the recipe.
-        set: a setting that replaces that of the recipe, e.g. training.batch_size=8; may be repeated; values are TOML;
-            paths start at the current folder; the run folder contains the changed recipe.
+        seed: a seed that replaces the seed of the recipe.
+        set: a setting that replaces that of the recipe, e.g. training.batch_size=8; values are TOML, and paths start at
+            the current folder; the run folder contains the changed recipe; may be repeated.
         resume: resume from the last checkpoint.
         json: print the scores as JSON.
     """

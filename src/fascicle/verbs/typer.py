@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @validate_arguments
-def _type_spans(
+def type_spans(
     model: str | os.PathLike[str],
     files: Paths,
     *,
@@ -93,7 +93,7 @@ def _prediction(document: Document, patch: Patch) -> Prediction:
 
 
 @validate_arguments
-def _score_types(
+def score_types(
     model: str | os.PathLike[str],
     gold: SystemInput,
     train: SystemInput,
@@ -147,15 +147,15 @@ class Train(train.Options):
 class Predict(Threads, Strict, Overwrite, shared.Reading):
     """Predict types of given spans, or find mentions.
 
-    In Python: ``fascicle.verbs.typer._type_spans("runs/typer", "texts/")``
+    In Python: ``fascicle.verbs.typer.type_spans("runs/typer", "texts/")``
 
     Attributes:
         model: a model folder: RUN/model.
         files: the texts: files, folders, zips.
-        output: a prediction file: .tsv, .csv, else JSON Lines.
+        output: the prediction file: .tsv, .csv, else JSON Lines.
         spans: predictions whose spans get types; without them, the model tries all spans.
-        pred_format: of PRED.
-        source: source of the mentions of PRED, if there are several.
+        pred_format: format of PRED; default: auto.
+        source: use only the mentions of this source of PRED; needed if there are several sources.
     """
 
     model: str = option("MODEL", reads)
@@ -169,13 +169,13 @@ class Predict(Threads, Strict, Overwrite, shared.Reading):
 class Score(shared.ReadingDetails):
     """Compute the typing accuracy on given mentions, of the model and of two baselines.
 
-    In Python: ``fascicle.verbs.typer._score_types("runs/typer", "gold.tsv", "train.tsv")``
+    In Python: ``fascicle.verbs.typer.score_types("runs/typer", "gold.tsv", "train.tsv")``
 
     Attributes:
         model: a model folder: RUN/model.
         gold: a corpus in any format.
         train: the training corpus, which the baselines need.
-        input_format: of both; default: auto.
+        input_format: format of GOLD and of the training corpus; default: auto.
         json: print the scores as JSON.
     """
 
@@ -203,7 +203,7 @@ def _run_predict(args: Predict) -> int:
     tally = Tally()
     account = tally.account
     spans, reading = _spans_of(args), shared.read_request(args)
-    predictions = call(_type_spans, args, spans=spans, reading=reading, account=account)
+    predictions = call(type_spans, args, spans=spans, reading=reading, account=account)
     report = account.open_report()
     passing = account.passing(predictions, report)
     write_predictions(passing, writing, report=report)
@@ -222,7 +222,7 @@ def _run_score(args: Score) -> int:
     """Scores the types; returns the exit code."""
     gold, train = (PredictionRequest(path=path, reading=shared.read_request(args)) for path in (args.gold, args.train))
     tally = Tally()
-    scores = call(_score_types, args, gold=gold, train=train, events=tally.account.events)
+    scores = call(score_types, args, gold=gold, train=train, events=tally.account.events)
     emit(scores.as_dict(), typing_text(scores), as_json=args.json, ensure_ascii=True)
     return tally.end(verbose=args.verbose, strict=args.strict)
 

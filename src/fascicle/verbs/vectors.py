@@ -33,16 +33,16 @@ class Options(Overwrite, Strict, ReadingAs):
     In Python: ``fascicle.verbs.vectors.train_vectors("train.tsv", "vectors.txt")``
 
     Attributes:
-        files: files, folders, zips: only the training part, unless the vectors may know the words of dev and test.
-        output: the vectors as text; .gz compresses them.
+        files: files, folders, zips; give only the training part, unless the vectors may know the words of dev and test.
+        output: text file for the vectors; .gz compresses it.
         all_parts: also read dev and test of a folder or zip with parts.
-        dimension: default: 300.
-        window: words to each side; default: 15.
-        least: lowest count of a word; default: 1.
-        words: only the N most frequent words; default: 0, all.
-        passes: over the counts; default: 30.
-        x_max: count of full weight; default: 100, as published.
-        seed: default: 1.
+        dimension: number of dimensions; default: 300.
+        window: number of context words on each side; default: 15.
+        least: lowest count of a word with a vector; default: 1.
+        words: keep only the N most frequent words; default: 0, which keeps all.
+        passes: number of passes over the counts; default: 30.
+        x_max: count of two words from which it has full weight; default: 100, as published.
+        seed: seed of the random numbers; default: 1.
         lowercase: lower-case the text.
         segmenter: segmenter for text without words; default: rules@1.
     """

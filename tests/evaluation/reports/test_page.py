@@ -232,3 +232,11 @@ def test_what_is_written_is_what_is_read(words: str, attribute: str) -> None:
 )
 def test_differences_have_a_sign_unless_there_is_none(value: float, shown: str) -> None:
     assert points(value) == shown
+
+
+def test_no_header_is_empty_and_no_table_is_a_landmark() -> None:
+    found = page(rich_report())
+    assert re.findall(r"<th\b[^>]*></th>", found) == []
+    places = re.findall(r'<div class="wide"[^>]*>', found)
+    assert len(places) > 5
+    assert {re.search(r'role="(\w+)"', place)[1] for place in places} == {"group"}  # type: ignore[index]

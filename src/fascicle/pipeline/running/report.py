@@ -180,10 +180,15 @@ _GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
 _CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
+_METAS: Final = (
+    tag("meta", charset="utf-8"),
+    tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+)
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
     "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;text-align:left;"
-    "border-bottom:1px solid #8888}td.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "border-bottom:1px solid #8888;overflow-wrap:anywhere}"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#eee}}"
 )
 
@@ -359,12 +364,12 @@ def _page(totals: Totals) -> str:
     }
     parts = [
         tag("h1", "Report of a run"),
-        _table("Account", ("", ""), facts.items()),
+        _table("Account", ("what", "number"), facts.items()),
         _table("Seconds by step", ("step", "seconds"), totals.steps.items()),
         _table("Mentions by source and type", ("source/type", "mentions"), totals.mentions.items()),
         _table("Quarantine by step and error", ("step: error", "documents"), totals.reasons.items()),
-        _table("Not held by the format", ("what", "number"), totals.losses.items()),
-        _table("Said of documents", ("kind", "code", "number", "first"), totals.events),
+        _table("Lost in the output format", ("what", "number"), totals.losses.items()),
+        _table("Notes about documents", ("kind", "code", "number", "first"), totals.events),
         _table(
             "Shards with odd counts",
             ("first shard", "last shard", "source/type", "mentions", "expected"),
@@ -376,8 +381,8 @@ def _page(totals: Totals) -> str:
         _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
         *(tag("p", origin) for origin in totals.origins),
     ]
-    head = join(tag("meta", charset="utf-8"), tag("title", "Report of a run"), tag("style", Html(_STYLE)))
-    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', join(*parts)), lang='en')}\n"
+    head = join(*_METAS, tag("title", "Report of a run"), tag("style", Html(_STYLE)))
+    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', tag('main', join(*parts))), lang='en')}\n"
 
 
 def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:

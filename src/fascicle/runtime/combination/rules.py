@@ -227,13 +227,13 @@ RULES: Final[Mapping[RuleName, _RuleKind]] = MappingProxyType(
             means="mentions of at least k systems", make=lambda request: k_of_n(request.k or 0), needs=("k",)
         ),
         "weighted": _RuleKind(
-            means="mentions of systems that together have more than the threshold of the weights",
+            means="mentions of systems whose weights together exceed a share of all weights, the threshold",
             make=_weighted,
             needs=("weights",),
             takes=("threshold",),
         ),
         "meta": _RuleKind(
-            means="mentions of any system that the learned filter accepts; also for one system",
+            means="mentions of any system that the learned filter accepts (one system is enough)",
             make=lambda _: union(),
             needs=("filter",),
             takes=("threshold", "texts", "threads"),

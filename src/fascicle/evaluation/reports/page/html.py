@@ -111,7 +111,7 @@ class Table:
         self._texts = texts
         self._labels = _labels(header, groups := tuple(groups))
         self._head = [self._row("th", header)]
-        spans = [tag("th", title, colspan=width, class_="group") for title, width in groups]
+        spans = [tag("th" if title else "td", title, colspan=width, class_="group") for title, width in groups]
         if spans:
             self._head.insert(0, tag("tr", *spans))
         self._body: list[Html] = []
@@ -154,7 +154,7 @@ class Table:
         """
         inner = tag("table", tag("thead", *self._head), tag("tbody", *self._body))
         # The place around a table takes the keyboard, so that one wider than the screen can be moved without a mouse.
-        place = tag("div", inner, class_="wide", tabindex="0", role="region", aria_label=label or "table")
+        place = tag("div", inner, class_="wide", tabindex="0", role="group", aria_label=label or "table")
         listed = [join(tag("b", name), ": ", meaning) for name, meaning in means]
         below = [tag("p", join(*listed, by=" · "), class_="means")] if listed else []
         if self._reasons:
