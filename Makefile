@@ -38,6 +38,7 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
 	$(BIN)/python -m tests.torture.fuzz_sources --count 10000
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
+	FASCICLE_MUTANTS=10000 $(BIN)/python -m pytest $(PYTEST_ARGS) -m slow tests/terms/sources/test_fuzz.py
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
 interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made

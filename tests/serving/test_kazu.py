@@ -115,6 +115,13 @@ def test_tasks_of_label_studio_say_what_the_document_says(served: Standing) -> N
             assert named <= choices | {("None", "unmapped|unmapped")}
         expected = {(*one["spans"][0].values(), one["entity_class"]) for one in section["entities"]}
         assert spans["labels"] == expected
+        concepts = {
+            (*one["spans"][0].values(), str([each["source"], f"{each['default_label']}|{each['idx']}"]))
+            for one in section["entities"]
+            for each in one.get("mappings", ())
+        }
+        assert concepts
+        assert concepts <= spans["taxonomy"]
 
 
 def test_one_document_is_taken_for_tasks(served: Standing) -> None:

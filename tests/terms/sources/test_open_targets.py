@@ -11,6 +11,9 @@ import pytest
 from tests.terms.sources.conftest import Read, read_file
 
 from fascicle.errors import FormatError, InputError
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.sources.reading import check_hash
+from fascicle.verbs.tasks.index_build import build_pack
 
 Reader = Callable[..., Read]
 DISEASES: list[dict[str, Any]] = [
@@ -94,6 +97,28 @@ def test_parquet_and_folders_of_parts_say_the_same(tmp_path: Path) -> None:
     wanted = read_file(tmp_path / "json", "open_targets").records
     assert read_file(tmp_path / "parquet", "open_targets").records == wanted
     assert len(wanted) == 3
+
+
+def test_a_pack_is_built_from_a_folder_of_parts_and_the_hash_is_of_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    for number, row in enumerate(DISEASES):
+        (tmp_path / f"parts/part-{number}.json").write_text(lines([row]), encoding="utf-8")
+    file = tmp_path / "sources.toml"
+    text = 'name = "x@1"\n[sources.a]\npath = "parts"\nreader = "open_targets"\ntype = "Disease"\n'
+    file.write_text(text)
+    build_pack(file, output=tmp_path / "pack")
+    assert Pack.open(tmp_path / "pack").concept("EFO:0000400").label
+    right = check_hash(str(tmp_path / "parts"), "")
+    (tmp_path / "parts/_SUCCESS").write_text("")
+    (tmp_path / "parts/.part-0.json").write_text("")
+    assert check_hash(str(tmp_path / "parts"), right) == right
+    (tmp_path / "parts/part-1.json").write_text(lines([DISEASES[0]]))
+    file.write_text(text + f'sha256 = "{right}"\n')
+    with pytest.raises(FormatError, match="SHA-256"):
+        build_pack(file, output=tmp_path / "other")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="without parts"):
+        read_file(tmp_path / "none", "open_targets")
 
 
 def test_rows_that_are_none_are_counted_and_files_that_are_none_refused(read: Reader, tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 _PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none
 _TOGETHER: Final = 1_000  # rows of Parquet
+_PARTS: Final = (".json", ".jsonl", ".parquet", ".gz")
 
 
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -258,11 +259,23 @@ def _references(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
+def parts_of(place: Path) -> list[Path]:
+    """Returns the files of a source: the parts in a folder, sorted by name, or the file itself.
+
+    Raises:
+        InputError: a folder without parts.
+    """
+    if not place.is_dir():
+        return [place]
+    parts = sorted(one for one in place.iterdir() if one.name.endswith(_PARTS) and one.name[0] not in "._")
+    if not parts:
+        said = f"is a folder without parts ({', '.join(_PARTS)}); give a file, or the folder of the parts"
+        raise InputError(f"{place} {said}", file=str(place), code="unreadable")
+    return parts
+
+
 def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
-    place = Path(settings.path)
-    known = (".json", ".jsonl", ".parquet", ".gz")
-    parts = sorted(one for one in place.iterdir() if one.suffix in known) if place.is_dir() else [place]
-    for path in map(str, parts):
+    for path in map(str, parts_of(Path(settings.path))):
         yield from _of_parquet(path, report) if path.endswith(".parquet") else _of_json(path, settings, report)
 
 

@@ -22,11 +22,12 @@ from fascicle.core.files.pipes import unreadable
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import near_hint
 from fascicle.errors import FormatError, InputError, Place, RecipeError
+from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.sources import releases
 from fascicle.terms.sources.drafts import ReadRecords, SourceReport
-from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
+from fascicle.terms.sources.json_sources import parts_of, read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.rdf import read_rdf
@@ -251,28 +252,34 @@ def check_source(settings: SourceSettings) -> _SourceReader:
 
 
 def check_hash(path: str, sha256: str) -> str:
-    """Checks the SHA-256 of a file, and returns it.
+    """Checks the SHA-256 of a file or of a folder of parts, and returns it.
 
     Args:
-        path: of the file.
+        path: of the file or folder; the hash of a folder is that of the names and hashes of its parts.
         sha256: what it must be; empty for no check.
 
     Raises:
-        InputError: the file cannot be opened, or is a pipe or a device.
+        InputError: the file cannot be opened, or is a pipe, a device or a folder without parts.
         FormatError: the file has another hash.
     """
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
         said = "is a pipe or a device, and a source is read more than once; write what it gives into a file"
         raise InputError(f"{path} {said}", file=path, code="unreadable")
     try:
-        with Path(path).open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = _sha256(Path(path))
     except OSError as error:
         raise unreadable(path, error) from None
     if sha256 and found != sha256:
         said = f"has the SHA-256 {found}, but {sha256} is expected; fetch the right file, or correct sha256"
         raise FormatError(f"{path} {said}", file=path, code="damaged")
     return found
+
+
+def _sha256(place: Path) -> str:
+    if not place.is_dir():
+        return file_sha256(place)
+    listed = "".join(f"{part.name} {file_sha256(part)}\n" for part in parts_of(place))
+    return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def _changes(record: ConceptRecord, settings: SourceSettings, fit: Sequence[Name]) -> dict[str, Any]:
