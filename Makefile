@@ -36,7 +36,6 @@ check: $(VENV)/.dev
 
 torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
-	$(BIN)/python -m tests.torture.fuzz_sources --count 10000
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 	FASCICLE_MUTANTS=10000 $(BIN)/python -m pytest $(PYTEST_ARGS) -m slow tests/terms/sources/test_fuzz.py
 
