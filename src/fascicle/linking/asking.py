@@ -178,19 +178,20 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
     found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
-        units: dict[object, Unit] = {}
-        seen: dict[object, list[tuple[int, int]]] = defaultdict(list)
+        has_pairs = len(pairs) > 0
+        seen: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}  # in the order of first mentions
         for at, mention in enumerate(own):
-            surface, kind = " ".join(mention_name(document.text, mention.spans).split()), mention.type
-            pair, place = pairs.of(surface, *mention.spans) if pairs else (None, mention.start)
+            spans, kind = mention.spans, mention.type
+            surface = " ".join(mention_name(document.text, spans).split())
+            pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
             question = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
             same = (kind, surface, id(question), mention.links, mention.score is None)
-            if same not in units:
-                units[same] = Unit(number, (), 0, kind, surface, question, ())
-            seen[same].append((at, place))
-        for unit, several in zip(units.values(), seen.values(), strict=True):  # both in the order of first mentions
-            ats, places = zip(*several, strict=True)
-            found.append(unit._replace(mentions=ats, places=places))
+            if (several := seen.get(same)) is None:
+                several = seen[same] = (kind, surface, question, [], [])
+            several[3].append(at)
+            several[4].append(place)
+        for kind, surface, question, ats, places in seen.values():
+            found.append(Unit(number, tuple(ats), 0, kind, surface, question, tuple(places)))
     return found
 
 
@@ -241,6 +242,8 @@ def mention_name(text: str, spans: Fragments) -> str:
         text: of the document.
         spans: of the fragments, as those of ``alpha-`` and ``thalassemia`` in ``alpha- and beta-thalassemia``.
     """
+    if len(spans) == 1:
+        return text[spans[0][0] : spans[0][1]]
     name = ""
     for at, (start, end) in enumerate(spans):
         last = spans[at - 1][1]

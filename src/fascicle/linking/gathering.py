@@ -121,10 +121,13 @@ class CandidateGenerator:
         asked = [(at, *one) for at, unit in some for one in induced_names(unit, causes[unit.document])]
         if not asked:
             return units
-        known = self.known([(name, units[at].type) for at, name, _ in asked])
-        causes_known = self.known([(cause, _CHEMICAL) for _, _, cause in asked if cause]) | {("", _CHEMICAL)}
+        known = self.known(list(dict.fromkeys((name, units[at].type) for at, name, _ in asked)))
+        asked = [(at, name, cause) for at, name, cause in asked if (name, units[at].type) in known]
+        causes_known = self.known(list({(cause, _CHEMICAL): None for _, _, cause in asked if cause})) | {
+            ("", _CHEMICAL)
+        }
         for at, name, cause in reversed(asked):
-            if (name, units[at].type) in known and (cause, _CHEMICAL) in causes_known:
+            if (cause, _CHEMICAL) in causes_known:
                 own = units[at].question
                 question = make_query(name, units[at].type)._replace(short=own.short, distinctive=own.distinctive)
                 units[at] = units[at]._replace(question=question)

@@ -353,12 +353,18 @@ class Linker(LinkStep):
 
 def mention_scores(units: Sequence[Unit], mentions: Sequence[Sequence[Mention]]) -> Floats:
     """Returns for each unit the best score of the mentions of its name in its document, ``[n]``; NaN without one."""
-    scores = [[mentions[unit.document][at].score for at in unit.mentions] for unit in units]
-    names = [(unit.document, unit.type, unit.question.name.casefold()) for unit in units]
+    found = np.full(len(units), math.nan)
     best: dict[tuple[int, str, str], float] = {}
-    for name, own in zip(names, scores, strict=True):
-        best[name] = max(best.get(name, 0.0), *(score or 0.0 for score in own))
-    return np.array([math.nan if own[0] is None else best[name] for name, own in zip(names, scores, strict=True)])
+    scored: list[tuple[int, tuple[int, str, str]]] = []
+    for number, unit in enumerate(units):
+        own = mentions[unit.document]
+        if own[unit.mentions[0]].score is not None:
+            name = (unit.document, unit.type, unit.question.name.casefold())
+            best[name] = max(best.get(name, 0.0), *(own[at].score or 0.0 for at in unit.mentions))
+            scored.append((number, name))
+    for number, name in scored:
+        found[number] = best[name]
+    return found
 
 
 def _known(probability: float) -> float | None:
