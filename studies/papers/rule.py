@@ -22,7 +22,7 @@ BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
 SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agreement, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
-SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach, and exceed at most as often
+SHARE: Final = 0.5  # of the difference of the paper that the one here must reach; it exceeds it at most as often
 BORDER: Final = 0.05  # of an interval: an end that is nearer to no difference is at the border of chance
 FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
 Z: Final = 1.96
@@ -110,14 +110,17 @@ class Compared:
         low, high = sorted(sign * self._scaled(end) for end in self.interval)
         if low <= BORDER * (high - low):
             return WITHIN_CHANCE
-        return REPRODUCED if self.drawn or self._alike(low, high) else DIFFERS
+        return REPRODUCED if self.drawn else self._size(sign * self._scaled(self.here), low, high)
 
-    def _alike(self, low: float, high: float) -> bool:
-        """Whether an interval touches the sizes from half to twice that of the paper; of a ratio, what is above 1."""
+    def _size(self, here: float, low: float, high: float) -> str:
+        """Whether it is from half to twice as large as in the paper, or its interval touches these sizes."""
         size = abs(self._scaled(self.paper))
         if self.unit == "times":
-            size, low, high = (math.expm1(value) for value in (size, low, high))
-        return high >= SHARE * size and low <= size / SHARE
+            size, here, low, high = (math.expm1(value) for value in (size, here, low, high))
+        least, most = SHARE * size, size / SHARE
+        if least <= here <= most:
+            return REPRODUCED
+        return WITHIN_CHANCE if high >= least and low <= most else DIFFERS
 
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.unit == "times" and value > 0 else -math.inf if self.unit == "times" else value
