@@ -1,7 +1,7 @@
 """The rule that gives a row of the page of papers its state: direction, interval, seeds and corpora, and nothing else.
 
 A row has comparisons: a number of the paper, and the same number here with its interval. Nobody writes a state by
-hand that claims agreement, so a row cannot say more than its numbers.
+hand that judges them, so a row cannot say more than its numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DRAWN: Final = "drawn"
 NOT_AT_HAND: Final = "not at hand"
 NOT_RUN: Final = "not run"
 BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
-SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agreement, and may be said of a row
+SAID: Final = (TESTED, DRAWN, NOT_AT_HAND)  # states that judge no number, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
 SHARE: Final = 0.5  # of the difference of the paper that the one here must reach; it exceeds it at most as often
@@ -148,10 +148,10 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
 
     Args:
         found: its comparisons.
-        said: a state that claims no agreement, for a row that compares nothing.
+        said: a state that judges no number, for a row that compares nothing.
 
     Raises:
-        ValueError: a state is said that claims agreement, or beside comparisons.
+        ValueError: a state is said that only numbers give, or beside comparisons.
     """
     if said:
         if said not in SAID or (found and said != NOT_AT_HAND):

@@ -90,8 +90,8 @@ def test_one_corpus_that_is_not_of_the_paper_reproduces_nothing() -> None:
     assert state_of([here, there]) == REPRODUCED
 
 
-@pytest.mark.parametrize("said", [REPRODUCED, WITHIN_CHANCE])
-def test_agreement_is_never_said(said: str) -> None:
+@pytest.mark.parametrize("said", [REPRODUCED, WITHIN_CHANCE, DIFFERS])
+def test_agreement_and_difference_are_never_said(said: str) -> None:
     with pytest.raises(ValueError, match="may not be said"):
         state_of([], said)
 
