@@ -1,7 +1,7 @@
 """The rule that gives a row of the page of papers its state: direction, interval, seeds and corpora, and nothing else.
 
 A row has comparisons: a number of the paper, and the same number here with its interval. Nobody writes a state by
-hand that claims agreement, so a row cannot say more than its numbers.
+hand that judges them, so a row cannot say more than its numbers.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ DRAWN: Final = "drawn"
 NOT_AT_HAND: Final = "not at hand"
 NOT_RUN: Final = "not run"
 BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
-SAID: Final = (DIFFERS, TESTED, DRAWN, NOT_AT_HAND)  # states that claim no agreement, and may be said of a row
+SAID: Final = (TESTED, DRAWN, NOT_AT_HAND)  # states that judge no number, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
-SHARE: Final = 0.5  # of the difference of the paper that the interval here must reach, and exceed at most as often
+SHARE: Final = 0.5  # of the difference of the paper that the one here must reach; it exceeds it at most as often
 BORDER: Final = 0.05  # of an interval: an end that is nearer to no difference is at the border of chance
 FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
 Z: Final = 1.96
@@ -110,14 +110,17 @@ class Compared:
         low, high = sorted(sign * self._scaled(end) for end in self.interval)
         if low <= BORDER * (high - low):
             return WITHIN_CHANCE
-        return REPRODUCED if self.drawn or self._alike(low, high) else DIFFERS
+        return REPRODUCED if self.drawn else self._size(sign * self._scaled(self.here), low, high)
 
-    def _alike(self, low: float, high: float) -> bool:
-        """Whether an interval touches the sizes from half to twice that of the paper; of a ratio, what is above 1."""
+    def _size(self, here: float, low: float, high: float) -> str:
+        """Whether it is from half to twice as large as in the paper, or its interval touches these sizes."""
         size = abs(self._scaled(self.paper))
         if self.unit == "times":
-            size, low, high = (math.expm1(value) for value in (size, low, high))
-        return high >= SHARE * size and low <= size / SHARE
+            size, here, low, high = (math.expm1(value) for value in (size, here, low, high))
+        least, most = SHARE * size, size / SHARE
+        if least <= here <= most:
+            return REPRODUCED
+        return WITHIN_CHANCE if high >= least and low <= most else DIFFERS
 
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.unit == "times" and value > 0 else -math.inf if self.unit == "times" else value
@@ -145,10 +148,10 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
 
     Args:
         found: its comparisons.
-        said: a state that claims no agreement, for a row that compares nothing.
+        said: a state that judges no number, for a row that compares nothing.
 
     Raises:
-        ValueError: a state is said that claims agreement, or beside comparisons.
+        ValueError: a state is said that only numbers give, or beside comparisons.
     """
     if said:
         if said not in SAID or (found and said != NOT_AT_HAND):
