@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fascicle.evaluation.reports.plots.canvas import legend, line_look, open_sheet, save_figure
-from studies.common import RESULTS, ROOT, result
+from studies.common import HERE, RESULTS, result
 from studies.six.tables import FULL, OF_SIX, mean_strict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OUT = ROOT / "docs" / "studies" / "speed.svg"
+OUT = HERE / "docs" / "speed.svg"
 PIPELINE = "Hugging Face pipeline, weights of biomed@1"
 
 
