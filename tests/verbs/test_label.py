@@ -20,7 +20,7 @@ import pytest
 
 import fascicle.verbs.tasks.label as task
 from fascicle.core import codec
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.core.files.part import part_paths
 from fascicle.core.tags import SCHEMES
 from fascicle.errors import OutputError
@@ -264,6 +264,39 @@ def test_scores_of_mentions_alone_are_told(
     assert any("below its threshold" in one for one in said) == is_told
 
 
+def test_mentions_of_another_tool_are_labels_with_their_probabilities(cli: Cli, tmp_path: Path) -> None:
+    text = "Aspirin against lung cancer and fever"
+    said = [
+        ("Aspirin", "Drug", 0.75, ()),
+        ("lung cancer", "Disease", None, (("confidence", "0.5"),)),
+        ("fever", "Disease", None, (("score", "high"),)),
+    ]
+    mentions = [
+        Mention(((text.index(name), text.index(name) + len(name)),), kind, score=score, source="gold", attributes=more)
+        for name, kind, score, more in said
+    ]
+    corpus = written(tmp_path / "a.jsonl", [Document(id="a", text=text, mentions=tuple(mentions))])
+    out, same = tmp_path / "x.labels", tmp_path / "y.labels"
+    assert cli("label", "--from", corpus, "-o", out).code == 0
+    task.label(corpus, same, model=None)
+    assert read_header(out).types == ("Disease", "Drug")
+    (found,) = read_labels(out, read(corpus))
+    (again,) = read_labels(same, read(corpus))
+    tags = list(read_header(out).tags)
+    by_word = {
+        text[slice(*map(int, word))]: {
+            tag: round(float(share), 2) for tag, share in zip(tags, row, strict=True) if share
+        }
+        for word, row in zip(found.words, found.probabilities, strict=True)
+    }
+    assert by_word["Aspirin"] == {"B-Drug": 0.75}
+    assert by_word["lung"] == {"B-Disease": 0.5}
+    assert by_word["cancer"] == {"I-Disease": 0.5}
+    assert by_word["fever"] == {"B-Disease": 1.0}
+    assert by_word["against"] == {}
+    assert np.array_equal(found.probabilities, again.probabilities)
+
+
 def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(refused: Refused, names: Path, tmp_path: Path) -> None:
     corpus = written(tmp_path / "raw.jsonl", texts(3))
     empty, out = tmp_path / "empty.txt", tmp_path / "x.labels"
@@ -281,6 +314,9 @@ def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(refused: Refused,
         ("label", names, corpus, "-o", out, "--floor", "1"),
         ("label", names, corpus, "-o", out, "--floor", "0"),
         ("label", names, corpus, "-o", out, "--json"),
+        ("label", "--from", corpus, "-o", out),  # has no mentions
+        ("label", names, "--from", corpus, "-o", out),
+        ("label", "--from", "-", "-o", out),
         ("label", names, nothing, "-o", out),
         ("label", names, empty, "-o", out),
         ("label", names, tmp_path / "missing.txt", "-o", out),

@@ -35,6 +35,8 @@ class Options(Threads, Overwrite, ReadingAs):
     Attributes:
         model: a model, an ensemble, a dictionary, a term pack or a pipeline.
         files: texts, folders of *.txt, corpora, zips.
+        given: texts with mentions of another tool, which become the labels, in place of MODEL and FILE; a score of a
+            mention, or its attribute score, confidence or probability, becomes the probability.
         output: the file to write, compressed with gzip.
         floor: lowest probability that is kept; default: 0.01.
         exclude: leave out the documents in this list, which fascicle corpus check --exclude-list writes.
@@ -49,6 +51,7 @@ class Options(Threads, Overwrite, ReadingAs):
 
     model: str | None = option("MODEL ?", reads)
     files: list[str] = option("FILE *", reads)
+    given: list[str] = option("--from FILE +", reads)
     output: str | None = option("-o --output LABELS", writes)
     floor: float = option("--floor P", _PROBABILITY, default=LabelRequest.floor)
     exclude: str = option("--exclude TSV", reads, default="", group=_APART)
@@ -69,7 +72,11 @@ def run(args: Options) -> int:
         return _show(args.show, as_json=args.json)
     if args.json:
         raise UsageError("--json is about --show; leave it out")
-    if args.model is None or not args.files:
+    if args.given and args.model is not None:
+        raise UsageError(
+            "--from names texts that have their labels, and nothing is predicted; leave out MODEL and FILE"
+        )
+    if not args.given and (args.model is None or not args.files):
         raise UsageError("nothing to label was given; name a model, texts and an output: MODEL FILE ... -o LABELS")
     if not args.output:
         raise UsageError("no place to write was given; name a file with -o")
@@ -83,7 +90,8 @@ def run(args: Options) -> int:
 
 def _request_of(args: Options) -> LabelRequest:
     against = ReadRequest(format=args.against_format, asked_by="--against-format")
-    return call(LabelRequest, args, reading=read_request(args), reading_against=against)
+    files = tuple(args.given or args.files)
+    return call(LabelRequest, args, files=files, reading=read_request(args), reading_against=against)
 
 
 def _show(path: str, *, as_json: bool) -> int:

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from fascicle.annotation import Annotation, Passage
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.part import PartFile, part_paths
 from fascicle.core.stream import Outcome, answer_each, chunks, failure_error
@@ -31,13 +31,17 @@ from fascicle.verbs.tasks.annotate import ProgressCallbacks, output_causes, repo
 from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
+_SCORES: Final = frozenset(("score", "confidence", "probability"))  # attributes of other tools
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRequest:
     """Request to label texts.
 
     Attributes:
-        model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels.
+        model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels. ``None``: the
+            mentions that the texts have, of another tool; their score, or an attribute that states one, is the
+            probability.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
         reading: format and options of the texts.
@@ -52,7 +56,7 @@ class LabelRequest:
         resume: continue an interrupted run.
     """
 
-    model: str
+    model: str | None = None
     files: tuple[str, ...]
     output: str
     reading: ReadRequest = field(default_factory=ReadRequest)
@@ -70,9 +74,11 @@ class LabelRequest:
         """Refuses invalid requests before any file is opened.
 
         Raises:
-            UsageError: a floor that is no probability.
+            UsageError: a floor that is no probability, or standard input with labels in it.
             OutputError: the output is one of the inputs.
         """
+        if self.model is None and STDOUT in self.files:
+            raise UsageError("texts that have their labels are read twice; name a file in place of -")
         if self.output == STDOUT:
             raise UsageError("labels are written to a file, for they are packed and can go on; name one in place of -")
         if not 0 < self.floor < 1:
@@ -89,7 +95,7 @@ def label(
     files: Paths,
     output: str | os.PathLike[str],
     *,
-    model: str | os.PathLike[str] = DEFAULT_MODEL,
+    model: str | os.PathLike[str] | None = DEFAULT_MODEL,
     against: Paths = (),
     overwrite: bool = False,
     resume: bool = False,
@@ -99,7 +105,7 @@ def label(
     Args:
         files: a file, a folder, or several.
         output: the file of labels.
-        model: as `fascicle.load` takes it.
+        model: as `fascicle.load` takes it; ``None``: the mentions that the texts have are their labels.
         against: protected corpora: copies of their documents are left out.
         overwrite: replace an existing file.
         resume: continue an interrupted run.
@@ -111,7 +117,7 @@ def label(
         FascicleError: see `label_files`.
     """
     request = LabelRequest(
-        model=os.fspath(model),
+        model=None if model is None else os.fspath(model),
         files=to_path_list(files),
         output=os.fspath(output),
         against=to_path_list(against),
@@ -122,14 +128,54 @@ def label(
 
 
 def _teacher(request: LabelRequest) -> Annotator:
-    """Opens the model or the pipeline of a request."""
-    if not is_pipeline(request.model):
+    """Opens the model or the pipeline of a request, or what stands for another tool."""
+    if request.model is not None and not is_pipeline(request.model):
         return load(request.model, threads=request.threads, device=request.device)
-    from fascicle.pipeline.loading import open_pipeline
     from fascicle.runtime.wrapped import PluggedPredictor
+
+    if request.model is None:
+        return PluggedPredictor(_OtherTool(_types_in(request)), package="the texts")
+    from fascicle.pipeline.loading import open_pipeline
 
     predictor = PipelinePredictor(open_pipeline(request.model))
     return PluggedPredictor(predictor, package=f"the pipeline {predictor.name}")
+
+
+class _OtherTool:
+    """Mentions that texts have, as the answer of a predictor."""
+
+    name = "other-tool"
+    fingerprint = "the mentions of the texts"
+
+    def __init__(self, types: tuple[str, ...]) -> None:
+        self.types = types
+
+    def predict(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns the mentions of each document under one source."""
+        return [Patch(add=unique(map(self._own, document.mentions))[0]) for document in documents]
+
+    def _own(self, mention: Mention) -> Mention:
+        return Mention(mention.spans, mention.type, score=_probability(mention), source=self.name)
+
+
+def _probability(mention: Mention) -> float | None:
+    """Returns the score of a mention, or what an attribute states as one, if it is a probability."""
+    stated = [value for name, value in mention.attributes if name.lower() in _SCORES]
+    if mention.score is not None or not stated:
+        return mention.score
+    try:
+        found = float(stated[0])
+    except ValueError:
+        return None
+    return found if 0 <= found <= 1 else None
+
+
+def _types_in(request: LabelRequest) -> tuple[str, ...]:
+    documents = resolve_inputs(request.files, (), request.reading).documents(Account().reading)
+    types = {mention.type for _, document in documents for mention in document.mentions}
+    if not types:
+        raise InputError("the texts have no mentions that could be labels; name a model that finds some")
+    return tuple(sorted(types))
 
 
 def label_files(
