@@ -62,6 +62,8 @@ def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
         ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "MESH:D009396"),
         ("Serum lipids rose.", "lipids", "Chemical", "MESH:D008055"),
         ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
+        ("A venous thrombo-embolism was seen.", "venous thrombo-embolism", "Disease", "MESH:D054556"),
+        ("Cyclo-oxygenase-2 (COX-2) was inhibited.", "COX-2", "Gene", "NCBIGene:5743"),
         ("Serum creatinine rose.", "creatinine", "Chemical", "MESH:D003404"),
         ("Mutations of human BRCA1 in patients.", "BRCA1", "Gene", "NCBIGene:672"),
         ("TP53 was mutated in these women.", "TP53", "Gene", "NCBIGene:7157"),

@@ -56,6 +56,7 @@ _SALT: Final = re.compile(
     r"\s+(?:(?:di)?hydrochloride|HCl|hydrobromide|(?:bes|mes|tos)[iy]late|maleate|fumarate|tartrate|succinate"
     r"|cilexetil|medoxomil|proxetil|sodium|potassium|calcium)$"
 )
+_JOINT: Final = re.compile(r"(?<=[^\W\d_]{2})-(?=[^\W\d_]{3})")  # a hyphen between two parts of a word
 _CATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{"Na": "sodium", "K": "potassium", "Ca": "calcium", "Mg": "magnesium", "Li": "lithium", "Zn": "zinc"},
@@ -327,9 +328,10 @@ def _spellings(surface: str, kind: str) -> Iterator[str]:
 
 
 def _instead(surface: str, kind: str) -> Iterator[LookupString]:
-    """Yields names for one that is not known: nouns of adjectives, diseases without their course, and drugs of salts.
+    """Yields other names for one that is not known: of adjectives, courses of diseases, salts, and divided words.
 
-    Such as ``nephrotoxicity`` for ``nephrotoxic``, and ``heart failure`` for ``chronic heart failure``.
+    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``, and
+    ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
     """
     found: list[str] = []
     if kind == "Disease":
@@ -337,6 +339,7 @@ def _instead(surface: str, kind: str) -> Iterator[LookupString]:
         found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
     elif kind == "Chemical":
         found = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
+    found.append(_JOINT.sub("", surface) if _JOINT.search(surface) else "")
     yield from (LookupString(one, "bare") for one in found if one)
 
 

@@ -247,7 +247,7 @@ class CandidateGenerator:
             remembered=remembered,
             remembered_all=totals[best.owners],
         )
-        allowed = (ways & _SHORT == 0) | distinctive | (agrees >= _HALF)
+        allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
         return limit_candidates(gathered, self._allowed(gathered, allowed))
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
