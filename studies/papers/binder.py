@@ -191,8 +191,8 @@ def _distant() -> list[PaperRow]:
         PaperRow(
             what="Table 3, complete labels",
             said=NOT_AT_HAND,
-            remark="The system beside BINDER in the paper was not run; our own tagger, CRF and SpanNER stand beside "
-            "it in the table.",
+            remark="The two systems beside BINDER in the paper were not run; our own tagger, CRF and SpanNER stand "
+            "beside it in the table.",
             needs="the program of Wang et al.",
             table=COMPLETE,
             commands=(GRID,),

@@ -13,12 +13,14 @@ from typing import Final
 
 REPRODUCED: Final = "reproduced"
 WITHIN_CHANCE: Final = "same direction, within chance"
+OTHER_SIZE: Final = "same direction, other size"
+UNDECIDED: Final = "undecided"
 DIFFERS: Final = "differs"
 TESTED: Final = "tested here"
 DRAWN: Final = "drawn"
 NOT_AT_HAND: Final = "not at hand"
 NOT_RUN: Final = "not run"
-BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, DIFFERS, NOT_RUN)
+BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, OTHER_SIZE, UNDECIDED, DIFFERS, NOT_RUN)
 SAID: Final = (TESTED, DRAWN, NOT_AT_HAND)  # states that judge no number, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
@@ -96,18 +98,20 @@ class Compared:
             return REPRODUCED
         assert self.low is not None
         assert self.high is not None
-        edge = self.margin if self.unit == "level" else 0.0  # a difference where the paper has none is another result
+        # A difference where the paper has none is another result, but not at the border of chance.
+        edge = self.margin if self.unit == "level" else BORDER * (self.high - self.low)
         beyond = self.low - shift > edge or self.high - shift < -edge
         return DIFFERS if beyond else WITHIN_CHANCE
 
     def _direction(self) -> str:
         """Whether the sign is that of the paper, beyond chance, and the size like that of the paper."""
         sign = math.copysign(1.0, self._scaled(self.paper))
-        if sign * self._scaled(self.here) <= 0:
-            return DIFFERS
+        is_other = sign * self._scaled(self.here) <= 0
         if self.interval is None:
-            return WITHIN_CHANCE
+            return UNDECIDED if is_other else WITHIN_CHANCE
         low, high = sorted(sign * self._scaled(end) for end in self.interval)
+        if is_other:
+            return DIFFERS if high < -BORDER * (high - low) else UNDECIDED
         if low <= BORDER * (high - low):
             return WITHIN_CHANCE
         return REPRODUCED if self.drawn else self._size(sign * self._scaled(self.here), low, high)
@@ -120,7 +124,7 @@ class Compared:
         least, most = SHARE * size, size / SHARE
         if least <= here <= most:
             return REPRODUCED
-        return WITHIN_CHANCE if high >= least and low <= most else DIFFERS
+        return WITHIN_CHANCE if high >= least and low <= most else OTHER_SIZE
 
     def _scaled(self, value: float) -> float:
         return math.log(value) if self.unit == "times" and value > 0 else -math.inf if self.unit == "times" else value
@@ -160,8 +164,9 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
     if not found:
         return NOT_RUN
     verdicts = {one.verdict for one in found}
-    if DIFFERS in verdicts:
-        return DIFFERS
+    for strongest in (DIFFERS, UNDECIDED, OTHER_SIZE):
+        if strongest in verdicts:
+            return strongest
     return WITHIN_CHANCE if WITHIN_CHANCE in verdicts or _narrow(found) else REPRODUCED
 
 

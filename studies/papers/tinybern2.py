@@ -183,8 +183,8 @@ def _student() -> PaperRow:
     return PaperRow(
         what="Table 2, the student of the paper and ours",
         found=tuple(found),
-        remark="4 layers of 312 and 14 million parameters in both; ours has another teacher, also learnt from gold, "
-        "and read weak labels of 4 million characters where the paper has 439 million words.",
+        remark="4 layers and 14 million parameters in both; ours, of 312 numbers, has another teacher, also learnt "
+        "from gold, and read weak labels of 4 million characters where the paper has 439 million words.",
         table="small-models.md#students-under-the-protocol-of-the-paper",
         commands=("studies/grids/six-paper.toml", "recipes/papers/tinybern2-student.toml"),
         results=("six-rows.json", "six-paper.tar.xz"),
@@ -284,7 +284,8 @@ def _touching() -> PaperRow:
     return PaperRow(
         what="§5.2, mentions that touch",
         found=tuple(found),
-        remark="In per cent of the gold of the biomedical corpora at hand; the paper counts predictions of BERN2.",
+        remark="In per cent of the gold of the biomedical corpora at hand; the paper counts predictions of BERN2, and "
+        "also prints 2.7 % for spans that start right after one of their class.",
         table="../../docs/families/multilabel.md",
         commands=("studies.multilabel.touching",),
         results=("touching.json",),

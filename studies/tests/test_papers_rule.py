@@ -13,7 +13,9 @@ from studies.papers.rule import (
     DRAWN,
     NOT_AT_HAND,
     NOT_RUN,
+    OTHER_SIZE,
     REPRODUCED,
+    UNDECIDED,
     WITHIN_CHANCE,
     Compared,
     Counted,
@@ -36,9 +38,13 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(1.0, 0.5, None, None), WITHIN_CHANCE),
         (compared(0.5, 1.0, 0.03, 2.0), WITHIN_CHANCE),  # at the border of chance
         (compared(-0.5, -1.0, -2.0, -0.03), WITHIN_CHANCE),
-        (compared(1.0, -0.1, -0.5, 0.3), DIFFERS),  # another direction, also within chance
-        (compared(17.3, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and less than half as large
-        (compared(1.0, 6.2, 4.4, 7.7), DIFFERS),  # beyond chance, and more than twice as large
+        (compared(1.0, -0.1, -0.5, 0.3), UNDECIDED),  # another direction, within chance
+        (compared(1.0, -0.5, None, None), UNDECIDED),
+        (compared(1.0, -0.5, -1.0, -0.02), UNDECIDED),  # at the border of chance
+        (compared(1.0, -0.5, -1.0, -0.2), DIFFERS),
+        (compared(-1.0, 0.5, 0.2, 1.0), DIFFERS),
+        (compared(17.3, 6.2, 4.4, 7.7), OTHER_SIZE),  # beyond chance, and less than half as large
+        (compared(1.0, 6.2, 4.4, 7.7), OTHER_SIZE),  # beyond chance, and more than twice as large
         (compared(1.0, 1.9, 1.2, 2.6), REPRODUCED),
         (compared(1.0, 2.9, 1.2, 4.6), WITHIN_CHANCE),  # more than twice as large, though it may be less
         (compared(-2.0, -0.9, -1.7, -0.1), WITHIN_CHANCE),  # less than half as large, though it may be more
@@ -46,6 +52,7 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(1.0, -1.2, -2.0, -0.4, doubt="over sentences"), DIFFERS),
         (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0, doubt="chosen by it"), WITHIN_CHANCE),
         (compared(0.1, 3.5, 2.7, 4.3), DIFFERS),  # the paper has no difference
+        (compared(0.0, 0.78, 0.0, 1.54), WITHIN_CHANCE),  # at the border of chance
         (compared(0.1, 0.2, -0.5, 0.9), REPRODUCED),
         (compared(0.1, 0.2, -0.5, 1.1), WITHIN_CHANCE),
         (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0), REPRODUCED),
@@ -53,7 +60,7 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0), DIFFERS),
         (compared(8.0, 6.2, 5.9, 6.5, unit="times"), REPRODUCED),
         (compared(8.0, 4.2, 3.9, 4.8, unit="times"), WITHIN_CHANCE),
-        (compared(17.5, 5.0, 3.4, 7.2, unit="times"), DIFFERS),  # less than half of what exceeds 1
+        (compared(17.5, 5.0, 3.4, 7.2, unit="times"), OTHER_SIZE),  # less than half of what exceeds 1
         (compared(1 / 8.0, 1 / 6.2, 1 / 6.5, 1 / 5.9, unit="times"), REPRODUCED),
         (compared(1.1, 0.6, 0.4, 0.8, unit="times"), DIFFERS),
         (compared(1, 9.0, 8.0, 10.0, drawn=True), REPRODUCED),
@@ -79,7 +86,10 @@ def test_a_row_is_as_good_as_its_worst_comparison() -> None:
     good, weak, bad = compared(1, 1, 0.5, 1.5), compared(1, 1, -0.5, 1.5), compared(1, -1, -1.5, -0.5)
     assert state_of([good, good]) == REPRODUCED
     assert state_of([good, weak]) == WITHIN_CHANCE
-    assert state_of([good, weak, bad]) == DIFFERS
+    other, large = compared(1, -1, -1.5, 0.5), compared(1, 9, 8, 10)
+    assert state_of([good, weak, large]) == OTHER_SIZE
+    assert state_of([good, large, other]) == UNDECIDED
+    assert state_of([good, other, bad]) == DIFFERS
     assert state_of([]) == NOT_RUN
 
 
