@@ -136,6 +136,8 @@ def test_an_order_changes_the_identifier_and_not_the_set(pack: Pack, order: list
         (("MESH",), "skin rash", {"DOID:7"}),
         (("MESH",), "AX", {"MESH:1", "MESH:3"}),
         (("DOID",), "AX", {"DOID:1"}),
+        (("MESH", "DOID"), "AX", {"MESH:1", "MESH:3"}),
+        (("DOID", "MESH"), "AX", {"DOID:1"}),
     ],
 )
 def test_concepts_of_later_vocabularies_stand_only_where_an_earlier_one_has_none(

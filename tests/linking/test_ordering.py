@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.linking import build_index, build_pack, document
+from tests.support.packs import REAL_PARTS, build_small
 
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.linking.features import FEATURES
@@ -17,6 +19,7 @@ from fascicle.linking.folder import Ranker, feature_names
 from fascicle.linking.linker import Linker
 from fascicle.linking.ranking import MARGIN, WEIGHTS, count_tied, unit_shares
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import ConceptRecord, Name
 from fascicle.verbs.tasks.link_cases import mention_concepts
 
 UNITS = st.lists(st.lists(st.floats(-5, 5), max_size=6), min_size=1, max_size=6)
@@ -78,6 +81,49 @@ def test_another_name_or_its_words_in_the_document_decide(linker: Linker, text: 
     (patch,) = linker.predict([one])
     found = {key[2][0][0]: links for key, links in patch.links}
     assert [(link.curie, link.score) for link in found[text.index("AT")]] == [(curie, None)]
+
+
+def shared_name(folder: Path, *concepts: tuple[str, tuple[str, ...], str]) -> Linker:
+    """A linker that was not fitted, of diseases with their names, the label first, and their definitions."""
+    records = [
+        ConceptRecord(
+            curie=curie,
+            type="Disease",
+            names=tuple(Name(one, "exact" if at else "label") for at, one in enumerate(names)),
+            definition=told,
+        )
+        for curie, names, told in concepts
+    ]
+    return Linker(build_small(folder / "pack", {"all": records}, parts=REAL_PARTS))
+
+
+@pytest.mark.parametrize(
+    ("around", "tiers"),
+    [
+        ("Gluten flattens the villi; endoscopy, transglutaminase and enterocytes tell", {"MESH:1": "exact"}),
+        (
+            "The celiac trunk lies under the diaphragm; a ligament compresses it, and bruits, angiography tell",
+            {"MESH:2": "exact"},
+        ),
+        ("Samples were taken", {"MESH:1": AMBIGUOUS, "MESH:2": AMBIGUOUS}),
+    ],
+)
+def test_words_of_a_definition_around_a_mention_decide(tmp_path: Path, around: str, tiers: dict[str, str]) -> None:
+    linker = shared_name(
+        tmp_path,
+        ("MESH:1", ("sprue", "CD"), "Gluten flattens villi: transglutaminase, enterocytes, endoscopy."),
+        ("MESH:2", ("Dunbar", "CD"), "A ligament of the diaphragm compresses the celiac trunk: angiography, bruits."),
+    )
+    (patch,) = linker.predict([document(f"{around}; we saw CD.", ("CD", "Disease", ""))])
+    ((_, links),) = patch.links
+    assert {link.curie: link.tier for link in links} == tiers
+
+
+def test_a_label_goes_before_a_synonym(tmp_path: Path) -> None:
+    linker = shared_name(tmp_path, ("MESH:1", ("seizure", "ictus"), ""), ("MESH:2", ("ictus", "stroke"), ""))
+    (patch,) = linker.predict([document("We saw ictus.", ("ictus", "Disease", ""))])
+    ((_, links),) = patch.links
+    assert [(link.curie, link.tier) for link in links] == [("MESH:2", "exact")]
 
 
 def test_candidates_that_a_ranker_finds_equal_are_ambiguous_too(pack: Pack) -> None:

@@ -33,7 +33,7 @@ class Service:
     Attributes:
         address: of the service.
         answer: takes the request and its number; a text is the content of an answer, a number a state of HTTP, bytes
-            the whole body, and a float seconds of silence.
+            the whole body, an iterator its parts, and a float seconds of silence.
         requests: all of them, with their headers.
     """
 
@@ -59,6 +59,11 @@ def service() -> Iterator[Service]:
                 self.send_response(said)
                 self.send_header("Location", f"{state.address}/elsewhere")
                 self.end_headers()
+                return
+            if isinstance(said, Iterator):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.writelines(said)
                 return
             body = said if isinstance(said, bytes) else completion(said)
             self.send_response(200)

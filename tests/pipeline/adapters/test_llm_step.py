@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from fascicle.errors import InputError, RecipeError
 from fascicle.formats.weak_labels import read_entries
 from fascicle.pipeline.adapters.llm_step import LlmSettings, LlmStep, find_name_places
 from fascicle.pipeline.loading import open_pipeline
+from fascicle.pipeline.process import ProcessStep
 from fascicle.text.segment import segmenter
 from fascicle.verbs.tasks.label import label
 
@@ -114,8 +116,19 @@ def test_a_service_that_refuses_is_not(service: Service, state: int) -> None:
 
 def test_a_service_that_stalls_is_given_up(service: Service) -> None:
     service.answer = lambda request, number: 1.0
-    with pytest.raises(InputError, match="stalls"):
+    with pytest.raises(InputError, match=r"stalls \(TimeoutError\)"):
         found(step(service, seconds=0.2, retries=0))
+
+
+def test_a_service_that_answers_byte_by_byte_is_given_up(service: Service) -> None:
+    def blanks() -> Iterator[bytes]:
+        for _ in range(60):
+            time.sleep(0.05)
+            yield b" "
+
+    service.answer = lambda request, number: blanks()
+    with pytest.raises(InputError, match=r"stalls \(TimeoutError\)"):
+        found(step(service, seconds=0.4, retries=0))
 
 
 def test_a_service_that_is_not_there_is_one_sentence() -> None:
@@ -235,6 +248,7 @@ def test_in_a_pipeline_it_runs_in_a_process_of_its_own_and_one_bad_document_is_s
     )
     errors: list[InputError] = []
     with open_pipeline(pipeline) as opened:
+        assert isinstance(opened.steps[-1], ProcessStep)
         good = list(opened.stream(["Aspirin.", "Aspirin!", "No Aspirin."], aside=errors.append))
     assert [[(one.text, one.source) for one in document] for document in good] == [[("Aspirin", "gpt")]] * 2
     assert len(errors) == 1

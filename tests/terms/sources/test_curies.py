@@ -92,6 +92,8 @@ def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -
     [
         ("Orphanet_586", "orphanet:586"),
         ("DOID_9351", "DOID:9351"),
+        ("http://www.orpha.net/ORDO/Orphanet_586", "orphanet:586"),
+        ("http://www.ebi.ac.uk/efo/EFO_0000400", "EFO:0000400"),
         ("MONDO_0005148", "MONDO:0005148"),
         ("http://id.nlm.nih.gov/mesh/D003920", "MESH:D003920"),
         ("http://id.nlm.nih.gov/mesh/2024/D003920", "MESH:D003920"),

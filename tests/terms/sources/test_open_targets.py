@@ -56,6 +56,8 @@ def test_a_biotype_that_types_does_not_name_is_left_out(read: Reader) -> None:
     assert [record.curie for record in found.records] == ["ensembl:ENSG00000157764"]
     assert found.losses() == {"type": 1}
     assert len(read(lines(rows), "open_targets", type="Gene", types={"protein_coding": "Gene"}).records) == 2
+    drugs = read(lines(MOLECULES), "open_targets", types={"Small molecule": "Chemical"})
+    assert {one.curie: one.type for one in drugs.records} == {"chembl.compound:CHEMBL2": "Chemical"}
 
 
 def test_diseases_of_both_layouts(read: Reader) -> None:
