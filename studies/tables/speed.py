@@ -227,6 +227,23 @@ def _range(ratio: Mapping[str, float]) -> str:
     return f"{ratio['median']:.1f} ({ratio['low']:.1f} to {ratio['high']:.1f})"
 
 
+def vocabularies() -> str:
+    """What reading a large vocabulary takes."""
+    found = result("vocabularies")
+    if not found:
+        return MISSING
+    named = {"owl": "RDF/XML", "ttl": "Turtle", "umls": "UMLS: MRCONSO and MRSTY"}
+    body = [
+        [
+            f"{named[name]}, {one['rows']:,} rows" if "rows" in one else named[name],
+            *(f"{one[what]:,}" for what in ("megabytes", "concepts", "seconds", "cpu_seconds", "peak_mib")),
+        ]
+        for name, one in found["rows"].items()
+    ]
+    head = ("source", "MB", "concepts", "seconds", "CPU seconds", "peak memory, MiB")
+    return f"{markdown(head, body)}\n\n{_beside(found)}"
+
+
 def duplicates() -> str:
     """How much of real text a network reads again."""
     found = result("duplicates")
@@ -289,6 +306,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "speed-levers": levers,
     "speed-levers-fast": fast_levers,
     "speed-peers": peers,
+    "speed-vocabularies": vocabularies,
     "speed-peers-ratios": peers_ratios,
     "speed-duplicates": duplicates,
     "speed-gate": gate,
