@@ -180,10 +180,7 @@ _GROUPS: Final = 5  # groups, below which no usual rate is estimated
 _DOCUMENTS: Final = 1_000  # in a group of neighbouring shards, or ...
 _CHARACTERS: Final = 2_000_000  # ... so many characters: the topics of a few documents are no fault
 _SHOWN: Final = 30
-_METAS: Final = (
-    tag("meta", charset="utf-8"),
-    tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-)
+_VIEW: Final = tag("meta", name="viewport", content="width=device-width, initial-scale=1")
 _STYLE: Final = (
     "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
     "table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem;text-align:left;"
@@ -381,7 +378,7 @@ def _page(totals: Totals) -> str:
         _table("Distinct concepts", ("type of mentions", "concepts"), totals.concepts.items()),
         *(tag("p", origin) for origin in totals.origins),
     ]
-    head = join(*_METAS, tag("title", "Report of a run"), tag("style", Html(_STYLE)))
+    head = join(tag("meta", charset="utf-8"), _VIEW, tag("title", "Report of a run"), tag("style", Html(_STYLE)))
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', tag('main', join(*parts))), lang='en')}\n"
 
 
