@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -85,8 +85,11 @@ def limit_candidates(found: Candidates, allowed: Bools) -> Candidates:
     order = order[allowed[order]]
     starts = np.cumsum(counts) - counts
     kept = np.sort(order[np.arange(len(order)) - starts[found.owners[order]] < MOST])
-    columns = {name: getattr(found, name)[kept] for name in Candidates.__struct_fields__ if name != "units"}
-    return Candidates(units=found.units, **columns)
+    return Candidates(units=found.units, **_columns(found, kept))
+
+
+def _columns(found: Candidates, rows: Ints) -> dict[str, Any]:
+    return {name: getattr(found, name)[rows] for name in Candidates.__struct_fields__ if name != "units"}
 
 
 def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
@@ -104,8 +107,7 @@ def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
     sources = np.array([number for _, number in made], dtype=np.int64)
     bounds = np.searchsorted(found.owners, np.arange(len(found.units) + 1))
     owners, rows = expand_ranges(bounds[sources], bounds[sources + 1])
-    columns = {name: getattr(found, name)[rows] for name in Candidates.__struct_fields__ if name != "units"}
-    return Candidates(**columns | {"units": [one for one, _ in made], "owners": owners})
+    return Candidates(**_columns(found, rows) | {"units": [one for one, _ in made], "owners": owners})
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:

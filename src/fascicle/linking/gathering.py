@@ -123,9 +123,8 @@ class CandidateGenerator:
             return units
         known = self.known(list(dict.fromkeys((name, units[at].type) for at, name, _ in asked)))
         asked = [(at, name, cause) for at, name, cause in asked if (name, units[at].type) in known]
-        causes_known = self.known(list({(cause, _CHEMICAL): None for _, _, cause in asked if cause})) | {
-            ("", _CHEMICAL)
-        }
+        chemicals = list(dict.fromkeys((cause, _CHEMICAL) for _, _, cause in asked if cause))
+        causes_known = self.known(chemicals) | {("", _CHEMICAL)}
         for at, name, cause in reversed(asked):
             if (cause, _CHEMICAL) in causes_known:
                 own = units[at].question

@@ -12,7 +12,7 @@ from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import AMBIGUOUS, Mention
 from fascicle.core.stream import portions
 from fascicle.evaluation.link_scores import KnowsConcepts, LinkCase
-from fascicle.linking.candidates import Candidate, Decision
+from fascicle.linking.candidates import Candidate, Decision, distinct
 from fascicle.linking.opening import Linking
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
@@ -208,10 +208,10 @@ def _decided(case: LinkCase, decisions: Sequence[Decision], gold: Collection[str
     def counted(one: Candidate) -> str:
         return counted_identifier((one.curie, *one.same), case.gold, gold)
 
-    # Two names in a mention may have one concept; it is one link, as the linker writes it.
-    answered = list({one.link.curie: one for one in reversed(decisions) if one.answer}.values())[::-1]
+    answered = [one for one in decisions if one.answer]
     best = [one.candidates[0] for one in answered]
-    scores = [one.link.score for one in answered]
+    # Two names in a mention may have one concept; it is one link, as the linker writes it.
+    scores = [link.score for link in distinct([one.link for one in answered])] if answered else []
     return msgspec.structs.replace(
         case,
         parts=tuple(tuple(map(counted, each.candidates)) for each in decisions),
