@@ -269,7 +269,9 @@ def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Stand
     tally(page, "1 of 5")
     page.get_by_role("button", name="Span", exact=True).click()
     draw(page, "headache,")  # also with what is around the words
+    until(page, "document.querySelector('.mode strong').textContent === 'headache,'")
     page.get_by_role("button", name="End back").click()
+    until(page, "document.querySelector('.mode strong').textContent === 'headache'")
     page.get_by_role("button", name="1 Chemical").click()
     until(page, "document.querySelector('#panel-head')?.textContent === 'headache'")
     draw(page, " and ")
@@ -284,8 +286,20 @@ def test_spans_are_changed_and_drawn_with_the_mouse(opened: Opened, shown: Stand
 
 
 def draw(page: Page, words: str) -> None:
-    """Draws over words of the text with the mouse."""
-    box = page.evaluate(
+    """Draws over words of the text with the mouse, once they stand still."""
+    box, before = place(page, words), None
+    while box != before:
+        page.wait_for_timeout(50)
+        box, before = place(page, words), box
+    page.mouse.move(box[0] + 1, box[1])
+    page.mouse.down()
+    page.mouse.move(box[2] - 1, box[3], steps=6)
+    page.mouse.up()
+
+
+def place(page: Page, words: str) -> list[float]:
+    """Where words of the text begin and end on the screen, in pixels."""
+    found: list[float] = page.evaluate(
         """words => {
             const walk = document.createTreeWalker(document.querySelector("#sheet"), NodeFilter.SHOW_TEXT);
             const nodes = [];
@@ -305,10 +319,7 @@ def draw(page: Page, words: str) -> None:
         }""",
         words,
     )
-    page.mouse.move(box[0] + 1, box[1])
-    page.mouse.down()
-    page.mouse.move(box[2] - 1, box[3], steps=6)
-    page.mouse.up()
+    return found
 
 
 def test_undoing_takes_back_what_is_ones_own(opened: Opened, shown: Standing) -> None:
