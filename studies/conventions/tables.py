@@ -103,7 +103,32 @@ def goals() -> str:
     ):
         gains = [found[name] - found["biomed@1"] for name in ("biomed@2", "biomed-fast@2")]
         body.append([what, f"{more:+g}", *(_against(gain, more, sign="+") for gain in gains)])
+    body += _costs()
     return markdown(["strict F1 with the decision, test", "goal", "`biomed@2`", "`biomed-fast@2`"], body)
+
+
+def _costs() -> list[list[str]]:
+    """Rows of speed beside the model before, at the batch size where it loses most, and of size on disk."""
+    models = result("six-dial").get("models", {})
+    if not {"biomed@1", "biomed@2", "biomed-fast@2"} <= models.keys():
+        return []
+    before, *shipped = (models[name] for name in ("biomed@1", "biomed@2", "biomed-fast@2"))
+    rates = [
+        min(
+            100 * (one["sentences_per_second"][size] / rate - 1)
+            for size, rate in before["sentences_per_second"].items()
+        )
+        for one in shipped
+    ]
+    sizes = [one["megabytes"] for one in shipped]
+    return [
+        [
+            "sentences a second less those of `biomed@1`, in per cent",
+            "-5",
+            *(_against(one, -5, sign="+") for one in rates),
+        ],
+        ["MB, at most", "18", *(f"{one:.1f}" + ("" if one <= 18 else " (missed)") for one in sizes)],
+    ]
 
 
 def _said(name: str) -> str:
