@@ -15,11 +15,17 @@ from studies.papers.sources import deviation, mean_of, minutes, proportion
 from studies.six.corpora import TABLE_2, ScoredRow
 
 COLUMNS: Final = ("BERN2", "WS-BERN2", "TinyBERN2")
-SYSTEMS: Final = {
-    "BERN2": "paper-teacher",
-    "WS-BERN2": "paper-ws",
-    "TinyBERN2": "paper-4x312",
-}  # names in six-rows.json
+SYSTEMS: Final[Mapping[str, tuple[str, ...]]] = {  # names in six-rows.json, one for each seed
+    "BERN2": ("paper-teacher",),
+    "WS-BERN2": ("paper-ws",),
+    "TinyBERN2": ("paper-student-1", "paper-student-2", "paper-student-3"),
+}
+RUNS: Final[Mapping[str, tuple[str, ...]]] = {  # of six-paper.toml
+    "BERN2": ("gold-mpnet-s1",),
+    "WS-BERN2": ("weak-ws-s1",),
+    "TinyBERN2": ("weaker-student-s1", "weaker-student-s2", "weaker-student-s3"),
+}
+DIAL: Final = ("4x312", "paper-4x312")  # names in six-dial.json of the shape of the paper
 PUBLISHED: Final[Mapping[str, tuple[float, float, float]]] = {  # Table 2, F1 of the columns
     "bc2gm GENE": (81.61, 82.54, 80.08),
     "jnlpba protein": (69.70, 67.95, 66.83),
@@ -121,22 +127,48 @@ def _scored(name: str, row: ScoredRow) -> tuple[float, float] | None:
 
 
 def _mean(name: str, of: Sequence[ScoredRow]) -> tuple[float, float] | None:
-    """The mean over some rows, and half its width; nothing if a row was not scored."""
-    scored = [found for row in of if (found := _scored(name, row))]
-    if len(scored) < len(of):
+    """The mean over some rows and the seeds of a system, and half its width; nothing if a row was not scored.
+
+    The width is that of the texts, as wide as that of one seed, and that between seeds where there are several.
+    """
+    by_seed = [[found for row in of if (found := _scored(seed, row))] for seed in SYSTEMS[name]]
+    scored = [seed for seed in by_seed if len(seed) == len(of)]
+    if not scored:
         return None
-    f1, halves = zip(*scored, strict=True)
-    return statistics.mean(f1), math.hypot(*halves) / len(halves)
+    means = [statistics.mean(f1 for f1, _ in seed) for seed in scored]
+    texts = statistics.mean(math.hypot(*(half for _, half in seed)) / len(of) for seed in scored)
+    between = Z * statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else 0.0
+    return statistics.mean(means), math.hypot(texts, between)
+
+
+def _seeds(name: str, of: Sequence[ScoredRow]) -> int:
+    return sum(all(_scored(seed, row) for row in of) for seed in SYSTEMS[name])
+
+
+def _trained(*names: str) -> dict[str, float]:
+    """Minutes of training of some systems."""
+    stored = [read_result(RESULTS / "six-paper", run) for name in names for run in RUNS[name]]
+    return minutes([run for run in stored if run])
 
 
 def _less(what: str, *, first: str, second: str, of: Sequence[ScoredRow]) -> tuple[Compared, ...]:
     """The mean of one of our systems less that of another, beside those of the paper."""
-    ours, theirs = _mean(SYSTEMS[first], of), _mean(SYSTEMS[second], of)
+    ours, theirs = _mean(first, of), _mean(second, of)
     if not ours or not theirs:
         return ()
     printed = [statistics.mean(PUBLISHED[row.name][COLUMNS.index(name)] for row in of) for name in (first, second)]
-    here, half = ours[0] - theirs[0], math.hypot(ours[1], theirs[1])
-    return (Compared(what=what, paper=round(printed[0] - printed[1], 2), here=here, low=here - half, high=here + half),)
+    return (
+        Compared(
+            what=what,
+            paper=round(printed[0] - printed[1], 2),
+            here=ours[0] - theirs[0],
+            low=ours[0] - theirs[0] - math.hypot(ours[1], theirs[1]),
+            high=ours[0] - theirs[0] + math.hypot(ours[1], theirs[1]),
+            seeds=min(_seeds(first, of), _seeds(second, of)),
+            deviation=deviation(""),
+            minutes=_trained(first, second),
+        ),
+    )
 
 
 def _weak() -> PaperRow:
@@ -164,9 +196,8 @@ def _distilled() -> PaperRow:
 
 def _student() -> PaperRow:
     """The mean over the rows of Table 2 that are at hand, as seqeval counts."""
-    ours, found = _mean(SYSTEMS["TinyBERN2"], TABLE_2), []
+    ours, found = _mean("TinyBERN2", TABLE_2), []
     if ours:
-        run = read_result(RESULTS / "six-paper", "labelled-4x312-s1")
         found = [
             Compared(
                 what="mean F1 of the student over twelve rows",
@@ -176,8 +207,9 @@ def _student() -> PaperRow:
                 high=ours[0] + ours[1],
                 unit="level",
                 margin=MARGIN,
+                seeds=_seeds("TinyBERN2", TABLE_2),
                 deviation=deviation(""),
-                minutes=minutes([run]) if run else {},
+                minutes=_trained("TinyBERN2"),
             )
         ]
     return PaperRow(
@@ -194,7 +226,7 @@ def _student() -> PaperRow:
 def _throughput() -> PaperRow:
     models = read_result(RESULTS, "six-dial")
     models = models.get("models", {}) | models.get("earlier", {}) if models else {}
-    known = [models[name] for name in ("4x312", SYSTEMS["TinyBERN2"]) if name in models]
+    known = [models[name] for name in DIAL if name in models]
     rates: Mapping[str, float] = known[0]["sentences_per_second"] if known else {}
     found = [
         Compared(what=f"sentences a second, {how}", paper=paper, here=rates[size], unit="level", margin=0.1 * paper)
