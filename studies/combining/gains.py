@@ -3,10 +3,10 @@
 usage: python -m studies.combining.gains
 
 Reads the stored predictions in ``results/combining/runs`` (unpack them with ``python -m studies.results_packs
-unpack``) and the test parts below ``FASCICLE_DATA``. The tables of ``measure`` hold F1 over the system that was best on
-dev; the paper is compared on the same system on both sides, whichever was best in it. Writes
-``results/combining-gains.json``: points, each with the ends of its 95 % interval. It also has F1 of filters less that
-of the same filters without the mistakes of earlier epochs.
+unpack``) and the test parts below ``FASCICLE_DATA`` and ``FASCICLE_GENIA`` (see ``genia_resplit``). The tables of
+``measure`` hold F1 over the system that was best on dev; the paper is compared on the same system on both sides,
+whichever was best in it. Writes ``results/combining-gains.json``: points, each with the ends of its 95 % interval. It
+also has F1 of filters less that of the same filters without the mistakes of earlier epochs.
 """
 
 from __future__ import annotations
