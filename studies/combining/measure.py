@@ -209,6 +209,16 @@ def combined(said: Mapping[str, Found], members: Sequence[str], rule: Rule) -> F
     return combine(align([System(name=name, mentions=said[name]) for name in members]), rule)
 
 
+def combinations(said: Mapping[str, Found]) -> dict[str, Found]:
+    """The unions and votes of Table 1."""
+    rules = ((" ∪ ", union()), (" x ", majority()))
+    return {
+        sign.join(members): combined(said, members, rule)
+        for members in (("SpanPred", "SEQ"), tuple(SYSTEMS))
+        for sign, rule in rules
+    }
+
+
 def judge(part: Part, filters: Path) -> None:
     """Puts what the filters of a corpus keep beside the runs."""
     said = singles(part)
@@ -234,17 +244,13 @@ def _write_facts(part: Part, run: Path) -> None:
 def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
     """Every row on test; checks what must always hold."""
     said = singles(part)
-    rows: dict[str, Found] = dict(said)
-    rows["SpanPred ∪ SEQ"] = combined(said, ("SpanPred", "SEQ"), union())
-    rows["SpanPred x SEQ"] = combined(said, ("SpanPred", "SEQ"), majority())
-    rows["SpanPred ∪ SEQ ∪ SeqCRF"] = combined(said, tuple(SYSTEMS), union())
-    rows["SpanPred x SEQ x SeqCRF"] = combined(said, tuple(SYSTEMS), majority())
+    rows: dict[str, Found] = said | combinations(said)
     rows["chosen on dev"] = combined(said, chosen["members"], rule_of(chosen["rule"]))
     rows |= dict(_controls(part, chosen["single"]))
     kept = {}
-    for kind, (members, besides) in FILTERS.items():
+    for kind in FILTERS:
         if (found := part.said(kind)) is not None:
-            kept[kind] = f"Meta({' ∪ '.join(members)}){besides}"
+            kept[kind] = name_of(kind)
             rows[kept[kind]] = found
     _check(rows, kept)
     scores = {name: part.score(found) for name, found in rows.items()}
@@ -264,6 +270,12 @@ def scored(part: Part, chosen: Mapping[str, Any]) -> dict[str, object]:
             for kind, name in kept.items()
         },
     }
+
+
+def name_of(kind: str) -> str:
+    """What the row of a filter is called."""
+    members, besides = FILTERS[kind]
+    return f"Meta({' ∪ '.join(members)}){besides}"
 
 
 def _over_control(scores: Mapping[str, Scores], chosen: Mapping[str, Any]) -> dict[str, object] | None:

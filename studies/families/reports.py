@@ -87,7 +87,7 @@ def report(grid: Grid, rows: Sequence[Row]) -> dict[str, Any]:
             "buckets": {name: _summed([of[name] for of in buckets]) for name in MEASURED},
             "errors": _classes(wrong.values()),
         }
-        tables[_model(row)] = {seed: error_table(gold, found) for seed, found in wrong.items()}
+        tables[model_of(row)] = {seed: error_table(gold, found) for seed, found in wrong.items()}
     return {
         "gold": sum(map(len, gold.values())),
         "intervals": {name: [one.label for one in bucketing.ranges[name]] for name in MEASURED},
@@ -187,7 +187,7 @@ def _classes(wrong: Any) -> dict[str, list[int]]:
     return {kind: [counts[kind, side] for side in ("fp", "fn")] for kind in kinds}
 
 
-def _model(row: Row) -> str:
+def model_of(row: Row) -> str:
     """What *bundling-learning* calls it, where it has a name for it."""
     return next((name for name, of in MODELS.items() if of == (row.system, row.head)), row.name)
 

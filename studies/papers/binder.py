@@ -31,6 +31,7 @@ TABLE_2: Final = {
     "bc2gm": "BC2GM",
     "jnlpba-one": "JNLPBA",
 }
+EPOCHS: Final = {"bc2gm": "four", "jnlpba-one": "three"}  # of the runs that were cut short
 # Table 11: mentions of train, dev and test, and the run whose results say how many were read here.
 COUNTS: Final[Mapping[str, tuple[int, int, int]]] = {
     "bc5cdr-chem": (5203, 5347, 5385),
@@ -94,6 +95,7 @@ def _genia() -> PaperRow:
         round(ours - theirs, 2),
         first=_row("genia-events", "binder", "nested"),
         second=_row("genia-events", "biaffine", "nested", name="span-heads"),
+        elsewhere=True,
     )
     remark = "The documents with events, a half of GENIA; the paper leads with its large encoder alone, by 0.3."
     return _complete("Table 1, GENIA", found, remark, "recipes/papers/binder-genia.toml")
@@ -102,7 +104,8 @@ def _genia() -> PaperRow:
 def _table_2(corpus: str) -> PaperRow:
     ours, _, theirs, _ = SUPERVISED[corpus]
     found = less("BINDER less a CRF", round(ours - theirs, 2), first=_row(corpus, "binder"), second=_row(corpus, "crf"))
-    remark = "The CRF of the paper has an LSTM below it, ours has none."
+    rose = f"; {EPOCHS[corpus]} epochs, at whose end F1 on dev still rose" if corpus in EPOCHS else ""
+    remark = f"The CRF of the paper has an LSTM below it, ours has none{rose}."
     names = [
         f"recipes/papers/binder-{name}.toml"
         for name in (corpus.removesuffix("-one"), f"{corpus.removesuffix('-one')}-large")
@@ -165,6 +168,7 @@ def _distant() -> list[PaperRow]:
                 here=mean - 100 * measured["f1"],
                 low=ends[0],
                 high=ends[1],
+                doubt="the interval is that of BINDER alone",
                 seeds=len(values),
                 deviation=deviation("bc5cdr"),
                 minutes=minutes(values),
@@ -175,7 +179,7 @@ def _distant() -> list[PaperRow]:
         PaperRow(
             what="Table 3, BINDER from a dictionary",
             found=tuple(taught),
-            remark="Taught the names as written; the interval is that of BINDER alone.",
+            remark="Taught the names as written.",
             table=f"{PAGE}#models-taught-from-these-labels",
             commands=("studies/grids/distant.toml", "recipes/papers/binder-bc5cdr-distant.toml"),
             results=("distant.tar.xz", "distant.json"),
@@ -193,7 +197,7 @@ def _distant() -> list[PaperRow]:
             said=NOT_AT_HAND,
             remark="The two systems beside BINDER in the paper were not run; our own tagger, CRF and SpanNER stand "
             "beside it in the table.",
-            needs="the program of Wang et al.",
+            needs="the program of Wang et al. (2021)",
             table=COMPLETE,
             commands=(GRID,),
             results=("binder.tar.xz",),
@@ -312,7 +316,13 @@ def _breakdown() -> PaperRow:
         of = run["f1"]["ALL"]
         here = 100 * (of["end"] - of["start"])
         found = [
-            Compared(what="F1 of ends less F1 of starts", paper=round(end - start, 1), here=here, corpus="genia-events")
+            Compared(
+                what="F1 of ends less F1 of starts",
+                paper=round(end - start, 1),
+                here=here,
+                corpus="genia-events",
+                elsewhere=True,
+            )
         ]
     return PaperRow(
         what="Table 8, GENIA",
@@ -361,7 +371,11 @@ def _counts() -> list[PaperRow]:
             ("bc5cdr-disease", "jnlpba-one"),
             "Dev of BC5-disease and train of JNLPBA have other counts.",
         ),
-        ("Table 11, GENIA", ("genia",), "The train part of the free copy has no mention inside another of its type."),
+        (
+            "Table 11, GENIA",
+            ("genia",),
+            "Of the mentions here, 0 of train, 183 of dev and 291 of test lie inside another one of their type.",
+        ),
     )
     return [
         PaperRow(

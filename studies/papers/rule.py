@@ -21,6 +21,7 @@ DRAWN: Final = "drawn"
 NOT_AT_HAND: Final = "not at hand"
 NOT_RUN: Final = "not run"
 BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, OTHER_SIZE, UNDECIDED, DIFFERS, NOT_RUN)
+DOUBTED: Final[Mapping[str, str]] = {REPRODUCED: WITHIN_CHANCE, OTHER_SIZE: WITHIN_CHANCE, DIFFERS: UNDECIDED}
 SAID: Final = (TESTED, DRAWN, NOT_AT_HAND)  # states that judge no number, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
@@ -45,9 +46,10 @@ class Compared:
         margin: how far from the paper a number may be that is claimed to be level with it.
         unit: ``points``, a difference; ``times``, a ratio; ``level``, a number that is to be that of the paper.
         drawn: whether the paper shows it in a figure, without a number.
-        doubt: why it cannot count as beyond chance although its interval says so; empty for none.
+        doubt: why it cannot count as beyond chance although its interval says so, such as another split, train part or
+            machine than in the paper; empty for none.
         corpus: that it was measured on.
-        elsewhere: whether this is not the corpus of the paper.
+        elsewhere: whether this is not the corpus of the paper, or not all of it.
         minutes: of training behind it, by run.
     """
 
@@ -79,29 +81,28 @@ class Compared:
         )
 
     @property
-    def verdict(self) -> str:
-        """What this comparison says alone; a doubt leaves no agreement beyond chance."""
-        if self.unit == "level":
-            found = self._level(self.here - self.paper, shift=self.paper)
-        elif self.unit == "points" and abs(self.paper) <= LEVEL:
-            found = self._level(self.here, shift=0.0)
-        else:
-            found = self._direction()
-        return WITHIN_CHANCE if self.doubt and found == REPRODUCED else found
+    def is_level(self) -> bool:
+        """Whether it is to be level with the paper: a number of it, or a difference where the paper has none."""
+        return self.unit == "level" or (self.unit == "points" and abs(self.paper) <= LEVEL)
 
-    def _level(self, apart: float, *, shift: float) -> str:
+    @property
+    def verdict(self) -> str:
+        """What this comparison says alone; a doubt leaves nothing beyond chance, and so do other texts for a level."""
+        found = self._level() if self.is_level else self._direction()
+        is_doubtful = self.doubt or (self.elsewhere and self.is_level)
+        return DOUBTED.get(found, found) if is_doubtful else found
+
+    def _level(self) -> str:
         """Whether a number is that of the paper: within the margin, outside it, or too uncertain to tell."""
+        shift = self.paper if self.unit == "level" else 0.0
         if self.interval is None:
-            return WITHIN_CHANCE if abs(apart) <= self.margin else DIFFERS
+            return WITHIN_CHANCE if abs(self.here - shift) <= self.margin else UNDECIDED
         low, high = (end - shift for end in self.interval)
         if max(-low, high) <= self.margin:
             return REPRODUCED
-        assert self.low is not None
-        assert self.high is not None
         # A difference where the paper has none is another result, but not at the border of chance.
-        edge = self.margin if self.unit == "level" else BORDER * (self.high - self.low)
-        beyond = self.low - shift > edge or self.high - shift < -edge
-        return DIFFERS if beyond else WITHIN_CHANCE
+        edge = self.margin if self.unit == "level" else BORDER * (high - low)
+        return DIFFERS if low > edge or high < -edge else WITHIN_CHANCE
 
     def _direction(self) -> str:
         """Whether the sign is that of the paper, beyond chance, and the size like that of the paper."""

@@ -41,22 +41,22 @@ def rows(name: str) -> Mapping[Key, Row]:
 
 
 @functools.cache
-def deviations() -> Mapping[str, float]:
-    """Corpus -> standard deviation of test F1 between seeds, in points; under the empty name, over all corpora."""
+def deviations(measure: str = "f1") -> Mapping[str, float]:
+    """Corpus -> standard deviation of a measure on test between seeds, in points; under the empty name, over all."""
     variances: dict[str, list[float]] = {}
     for name in SEVERAL:
         for row in rows(name).values():
-            f1 = [100 * float(v["test"]["micro"]["f1"]) for v in row.values] if row.on_test else []
-            if len(f1) > 1:
-                variances.setdefault(row.corpus, []).append(statistics.variance(f1))
+            found = [100 * float(v["test"]["micro"][measure]) for v in row.values] if row.on_test else []
+            if len(found) > 1:
+                variances.setdefault(row.corpus, []).append(statistics.variance(found))
     pooled = {corpus: statistics.mean(found) for corpus, found in variances.items()}
     whole = {"": math.sqrt(statistics.mean(pooled.values()))} if pooled else {}
     return {corpus: math.sqrt(found) for corpus, found in pooled.items()} | whole
 
 
-def deviation(corpus: str) -> float:
+def deviation(corpus: str, measure: str = "f1") -> float:
     """Between seeds, of the corpus or of its texts where they have several, else over all corpora that have."""
-    found = deviations()
+    found = deviations(measure)
     return found.get(corpus, found.get(SAME_TEXTS.get(corpus, ""), found.get("", 0.0)))
 
 

@@ -16,7 +16,7 @@ from fascicle.errors import InputError, OutputError
 from fascicle.formats.predictions import Prediction, read, write
 from fascicle.training.experiments.grid import read_grid
 from studies import collect_predictions as collect_predictions
-from studies.combining import agreement, tables
+from studies.combining import agreement, gains, tables
 from studies.combining import measure as module
 from studies.common import GRIDS
 
@@ -91,6 +91,34 @@ def test_the_rows(runs: Path) -> None:
     other = module.Part(documents=documents, sha256="x", name="test", runs=runs, corpus="toy")
     with pytest.raises(InputError, match="saw another test part"):
         module.scored(other, chosen)
+
+
+def test_gains_are_over_each_single_system(runs: Path) -> None:
+    found = gains.gains(part(runs, "test"))
+    assert set(found["SpanPred ∪ SEQ"]) == {"SpanPred", "SEQ", "SeqCRF"}
+    assert set(found["SEQ"]) == {"SpanPred", "SeqCRF"}
+    recall = found["SpanPred ∪ SEQ ∪ SeqCRF"]["SeqCRF"]["recall"]  # which finds one of two
+    assert recall == [50.0, 50.0, 50.0]
+    precision = found["SpanPred x SEQ"]["SpanPred"]["precision"]  # one of three is wrong
+    assert precision == pytest.approx([100 / 3] * 3, abs=1e-3)
+    for name, of in found.items():
+        for alone, measures in of.items():
+            if name in of and alone in found:
+                assert found[alone][name]["f1"][0] == -measures["f1"][0]
+    assert gains.earlier_epochs(part(runs, "test")) is None  # no filter was trained
+
+
+def test_gains_of_filters(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "load_filter", lambda folder: Keeper())
+    for kind in ("meta2", "meta3", "meta3-best"):
+        (tmp_path / "filters" / f"toy-{kind}-s1").mkdir(parents=True)
+        held_out = json.dumps({"held_out": {"tp": 9, "fn": 1, "fp": 3, "tn": 1}})
+        (tmp_path / "filters" / f"toy-{kind}-s1" / "scores.json").write_text(held_out, encoding="utf-8")
+    module.judge(part(runs, "test"), tmp_path / "filters")
+    assert gains.earlier_epochs(part(runs, "test")) == [0.0, 0.0, 0.0]
+    found = gains.gains(part(runs, "test"))["Meta(SpanPred ∪ SEQ)"]
+    assert found["SpanPred"]["precision"][0] == pytest.approx(100 / 3, abs=1e-3)
+    assert found["SpanPred"]["recall"] == [0.0, 0.0, 0.0]
 
 
 def test_the_control_is_a_vote_of_seeds(runs: Path, tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(1.0, 2.9, 1.2, 4.6), WITHIN_CHANCE),  # more than twice as large, though it may be less
         (compared(-2.0, -0.9, -1.7, -0.1), WITHIN_CHANCE),  # less than half as large, though it may be more
         (compared(1.0, 1.2, 0.4, 2.0, doubt="over sentences"), WITHIN_CHANCE),
-        (compared(1.0, -1.2, -2.0, -0.4, doubt="over sentences"), DIFFERS),
+        (compared(1.0, -1.2, -2.0, -0.4, doubt="over sentences"), UNDECIDED),
+        (compared(17.3, 6.2, 4.4, 7.7, doubt="quartiles"), WITHIN_CHANCE),
+        (compared(0.1, 3.5, 2.7, 4.3, doubt="over sentences"), UNDECIDED),
         (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0, doubt="chosen by it"), WITHIN_CHANCE),
         (compared(0.1, 3.5, 2.7, 4.3), DIFFERS),  # the paper has no difference
         (compared(0.0, 0.78, 0.0, 1.54), WITHIN_CHANCE),  # at the border of chance
@@ -58,6 +60,15 @@ def compared(paper: float, here: float, low: float | None, high: float | None, *
         (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0), REPRODUCED),
         (compared(91.8, 90.0, 88.2, 91.7, unit="level", margin=2.0), WITHIN_CHANCE),
         (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0), DIFFERS),
+        (compared(91.8, 80.0, None, None, unit="level", margin=2.0), UNDECIDED),  # nothing says how sure it is
+        (compared(0.0, 1.2, None, None), UNDECIDED),
+        (compared(0.0, 0.9, None, None), WITHIN_CHANCE),
+        # A level of another split, train part or machine does not say that the paper's number is another one.
+        (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0, doubt="a split of our own"), UNDECIDED),
+        (compared(91.8, 80.0, 79.2, 81.7, unit="level", margin=2.0, elsewhere=True), UNDECIDED),
+        (compared(91.8, 91.0, 90.2, 91.7, unit="level", margin=2.0, elsewhere=True), WITHIN_CHANCE),
+        (compared(0.0, 1.2, 0.4, 2.0, elsewhere=True, corpus="a half"), UNDECIDED),
+        (compared(1.0, -1.2, -2.0, -0.4, elsewhere=True, corpus="a half"), DIFFERS),  # a direction is not a level
         (compared(8.0, 6.2, 5.9, 6.5, unit="times"), REPRODUCED),
         (compared(8.0, 4.2, 3.9, 4.8, unit="times"), WITHIN_CHANCE),
         (compared(17.5, 5.0, 3.4, 7.2, unit="times"), OTHER_SIZE),  # less than half of what exceeds 1
@@ -80,6 +91,12 @@ def test_the_interval_of_one_seed_has_the_chance_between_seeds_in_it() -> None:
     low, high = alone.interval or (0.0, 0.0)
     between = 1.96 * 2**0.5 * 0.5
     assert (low, high) == pytest.approx((1.2 - (0.8**2 + between**2) ** 0.5, 1.2 + (0.8**2 + between**2) ** 0.5))
+
+
+def test_a_level_that_may_be_chance_between_seeds_is_not_another_one() -> None:
+    several = compared(0.0, 0.8, 0.3, 1.3)
+    alone = dataclasses.replace(several, seeds=1, deviation=0.5)
+    assert (several.verdict, alone.verdict) == (DIFFERS, WITHIN_CHANCE)
 
 
 def test_a_row_is_as_good_as_its_worst_comparison() -> None:
@@ -123,6 +140,9 @@ def test_reproduced_needs_the_sign_of_the_paper_beyond_chance(
     one = compared(paper, here, here - below, here + over, seeds=seeds, deviation=deviation)
     mirrored = compared(-paper, -here, -here - over, -here + below, seeds=seeds, deviation=deviation)
     assert one.verdict == mirrored.verdict
+    doubted = dataclasses.replace(one, doubt="another split")
+    assert doubted.verdict in {WITHIN_CHANCE, UNDECIDED}
+    assert (doubted.verdict == UNDECIDED) == (one.verdict in {DIFFERS, UNDECIDED})
     if one.verdict == REPRODUCED and abs(paper) > 0.15:
         low, high = one.interval or (0.0, 0.0)
         assert (low > 0) == (paper > 0)
