@@ -65,9 +65,8 @@ class Source:
 
     Attributes:
         path: the file; ``"-"`` is standard input.
-        encoding: encoding of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is
-            the encoding of the byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told``
-            is given.
+        encoding: encoding of the text; a byte order mark at its start is skipped. ``"auto"`` is the encoding of the
+            byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told`` is given.
         name: prefix for document ids; by default the file name without its suffixes.
         told: function that is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
         meter: counter of the bytes read, if the path is a regular file.
@@ -75,7 +74,7 @@ class Source:
     """
 
     path: str
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     name: str = ""
     told: Callable[[str, str], None] | None = None
     meter: Meter | None = None
