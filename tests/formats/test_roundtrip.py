@@ -149,7 +149,7 @@ def test_pubtator(found: list[Document]) -> None:
 
 
 TOKEN = st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n\0"), min_size=1, max_size=5).filter(
-    lambda token: token.strip(" ") != ""
+    lambda token: token.strip(" ") != "" and not token.startswith("\ufeff")
 )
 
 

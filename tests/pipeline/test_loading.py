@@ -123,6 +123,8 @@ def test_every_default_is_shown_and_read_again(folder: Path) -> None:
     ("text", "named"),
     [
         ('[[steps]]\nkind = "nope"', "steps[3]"),
+        ('[[steps]]\nkind = ["drop"]', "steps[3].kind = ['drop'] is not a kind of step"),
+        ('[[steps]]\nname = "x"', "steps[3] has no kind"),
         ('[[steps]]\nkind = "drop"\nsource = ["one"]', "steps[3].source"),
         ('[[steps]]\nkind = "drop"\nsources = []', "steps[3].sources"),
         ('[[steps]]\nkind = "drop"\nsources = ["nobody"]', "nobody"),

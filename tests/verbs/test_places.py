@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,11 @@ import pytest
 from fascicle.cli import build_parser, main
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.atomic import atomic_folder
-from fascicle.errors import OutputError
+from fascicle.errors import OutputError, UsageError
 from fascicle.settings.folders.vocabularies import PACK
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.options import ROLES, fills, reads, writes
+from fascicle.verbs.parsing import Parser, parse
 from fascicle.verbs.tasks.index_build import build_pack
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
@@ -101,6 +103,17 @@ def test_every_option_that_may_name_a_place_says_what_becomes_of_it(command: tup
     assert all(
         action.type in ROLES for action in COMMANDS[command]._actions if action.dest in ("files", "gold", "model")
     )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_an_empty_name_is_no_place(command: tuple[str, ...]) -> None:
+    """It comes from an unset variable of a script, and standard output is not what the user meant."""
+    for action in options(command, *ROLES):
+        if action.option_strings:
+            alone = Parser(prog="fascicle")
+            alone._add_action(copy(action))
+            with pytest.raises(UsageError, match=f"{action.option_strings[-1]} was given an empty name"):
+                parse(alone, [action.option_strings[-1], ""])
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.files.elements import elements
-from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark
+from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors
 from fascicle.core.marks import FORBIDDEN, escape_exactly
 from fascicle.core.wording import shorten
 from fascicle.errors import BROKEN, FormatError, Place, explain_errors
@@ -218,13 +218,13 @@ def _read_json(source: Source, options: None, report: ReadReport) -> Iterator[Do
 def _is_document(line: Line) -> bool:
     """True if a line is a whole document."""
     try:
-        return "passages" in _OBJECT.decode(line_text(strip_mark(line)))
+        return "passages" in _OBJECT.decode(line_text(line))
     except (FormatError, *BROKEN):
         return False
 
 
 def _whole(first: Line, numbered: Iterator[tuple[int, Line]], place: Place) -> str:
-    parts, size = [line_text(strip_mark(first))], 0
+    parts, size = [line_text(first)], 0
     for _, line in numbered:
         parts.append(line_text(line))
         size += len(parts[-1]) + 1

@@ -62,7 +62,7 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
     if document.sentences and _ranges(document, sentences) != document.sentences:
         report.lose("sentences", document)
     for sentence in sentences:
-        parts += ["\t".join([_token(document, at), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
+        parts += ["\t".join([_token(document, at, report), *(layer[at] for layer in rows)]) + "\n" for at in sentence]
         parts.append("\n")
     return "".join(parts).encode()
 
@@ -126,9 +126,12 @@ def _chosen(
     return [(mention.type, start, end) for mention, start, end in ordered]
 
 
-def _token(document: Document, at: int) -> str:
+def _token(document: Document, at: int, report: WriteReport) -> str:
     start, end = (document.words or ())[at]
     token = document.text[start:end]
+    if token.startswith("\ufeff"):  # which a reader takes for a byte order mark
+        report.lose("control-characters", document)
+        token = f"\ufffd{token[1:]}"
     if any(sign in token for sign in "\t\n\r\0") or not token.strip(" ") or token.startswith("-DOCSTART-"):
         raise InputError(
             f"the word {token!r} at {start} of document {document.id!r} cannot be written to a CoNLL file; "

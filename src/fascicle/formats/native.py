@@ -10,7 +10,7 @@ from typing import Final
 
 from fascicle.core import codec
 from fascicle.core.document import Document
-from fascicle.core.files.source import Line, Source, line_text, read_lines_or_errors, read_whole_text, strip_mark
+from fascicle.core.files.source import Line, Source, line_text, read_lines_or_errors, read_whole_text
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.handlers import Reader, Writer, file_text
 from fascicle.formats.losses import EVERYTHING, HeldFields, held_fields
@@ -38,7 +38,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 
 def _document(line: Line, place: str) -> Document:
-    text = line_text(strip_mark(line))
+    text = line_text(line)
     try:
         return codec.decode(text)
     except (FormatError, RecursionError) as error:

@@ -18,7 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Mention, in_order, unique
 from fascicle.core.files.atomic import open_output
-from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark, suffix
+from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, suffix
 from fascicle.core.mention import Fragments
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, explain_errors
@@ -213,7 +213,7 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 
 
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
-    text = line_text(strip_mark(line))
+    text = line_text(line)
     with explain_errors("not a prediction", at=place):
         found = _DECODER.decode(text)
         if found.fascicle_predictions != _SCHEMA:

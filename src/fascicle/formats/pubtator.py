@@ -16,7 +16,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event, Link, Mention, Section
 from fascicle.core.effects import make_event
-from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, strip_mark
+from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors
 from fascicle.core.mention import link_text, parse_link
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
@@ -65,7 +65,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
                 yield block
             block = _Block()
             continue
-        line = strip_mark(line)
         match = _TEXT_LINE.fullmatch(line) if isinstance(line, str) else None
         if match and block.begun and block.is_other(match):
             yield block

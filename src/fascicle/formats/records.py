@@ -12,7 +12,7 @@ import msgspec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.encodings import decode_head
 from fascicle.core.files.pipes import is_pipe
-from fascicle.core.files.source import STDIN, Source, line_text, open_bytes, read_lines_or_errors, strip_mark
+from fascicle.core.files.source import STDIN, Source, line_text, open_bytes, read_lines_or_errors
 from fascicle.core.wording import typo_hint
 from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError, explain_errors
 from fascicle.formats.collect import group_by_key, raise_first_error
@@ -160,7 +160,7 @@ def read_records(source: Source) -> Iterator[tuple[str, Any]]:
             yield place, line
         elif line.strip():
             try:
-                yield from ((place, one) for one in _records_in(_parse(line_text(strip_mark(line)), place)))
+                yield from ((place, one) for one in _records_in(_parse(line_text(line), place)))
             except FormatError as error:
                 yield place, error
 

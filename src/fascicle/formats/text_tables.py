@@ -18,7 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
-from fascicle.core.files.source import MAX_LINE, Source, line_text, read_lines_or_errors, strip_mark
+from fascicle.core.files.source import MAX_LINE, Source, line_text, read_lines_or_errors
 from fascicle.core.tags import is_tag
 from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import META_LENGTH, MentionCollector
@@ -160,7 +160,7 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row
     """Yields the rows that are not empty, each with the number of its last line."""
     bad: list[FormatError] = []
     source = replace(source, bad=bad.append)  # so that quotes in a bad line still begin and end cells
-    given = (line_text(strip_mark(line)) + "\n" for _, line in read_lines_or_errors(source))
+    given = (line_text(line) + "\n" for _, line in read_lines_or_errors(source))
     first = next(given, None)
     if first is None:
         return

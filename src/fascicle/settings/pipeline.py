@@ -166,10 +166,9 @@ def _step(table: Mapping[str, Any], number: int, path: Path) -> tuple[str, StepS
     values = dict(table)
     kind = values.pop("kind", None)
     place = f"steps[{number}]"
-    if kind not in STEPS:
-        raise RecipeError(
-            f"{place}.kind = {kind!r} is not a kind of step; allowed are {', '.join(STEPS)}", at=str(path), key=place
-        )
+    if not isinstance(kind, str) or kind not in STEPS:
+        what = f"{place} has no kind" if kind is None else f"{place}.kind = {kind!r} is not a kind of step"
+        raise RecipeError(f"{what}; allowed are {', '.join(STEPS)}", at=str(path), key=place)
     found = convert_values(values, STEPS[kind], origin=str(path), place=place)
     named_by_itself = kind in ("plugin", "process")
     changed: dict[str, Any] = {"name": found.name or ("" if named_by_itself else kind)}

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from fascicle.core.document import Document, Event, Mention, Patch
+from fascicle.core.files.encodings import AUTO
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
@@ -48,7 +49,7 @@ class TsvOptions:
     type_column: int | None = 0
     type: str = ""
     header: bool = False
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     suspect: int | None = None
     alone: bool = False
 

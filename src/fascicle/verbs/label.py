@@ -54,7 +54,7 @@ class Options(Threads, Overwrite, ReadingAs):
     given: list[str] = option("--from FILE +", reads)
     output: str | None = option("-o --output LABELS", writes)
     floor: float = option("--floor P", _PROBABILITY, default=LabelRequest.floor)
-    exclude: str = option("--exclude TSV", reads, default="", group=_APART)
+    exclude: str | None = option("--exclude TSV", reads, group=_APART)
     against: list[str] = option("--against CORPUS +", reads, group=_APART)
     against_format: str = input_format("--against-format", group=_APART)
     note: str = option("--note NOTE", default="")

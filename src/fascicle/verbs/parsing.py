@@ -156,16 +156,22 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     if others:
         args.files = [*args.files, *others]
     for action in chosen._actions:
-        _refuse_empty_value(action, getattr(args, action.dest, None))
+        _refuse_empty_value(action, vars(args))
     _check_places(chosen._actions, vars(args))
     return args
 
 
-def _refuse_empty_value(action: argparse.Action, value: object) -> None:
-    """Refuses ``--option=--``, which argparse parses as an option without a value where a value is needed."""
+def _refuse_empty_value(action: argparse.Action, given: Mapping[str, Any]) -> None:
+    """Refuses ``--option=--``, which argparse parses as an option without a value where a value is needed.
+
+    An empty name of a place is refused, too: it comes from an unset variable of a script.
+    """
+    value = given.get(action.dest)
     needs = action.option_strings and action.nargs is None
     if needs and (value == [] != action.default or (isinstance(value, list) and [] in value)):
         raise UsageError(f"{action.option_strings[-1]} needs a value, and -- is none; give one")
+    if action.option_strings and action.type in ROLES and "" in _paths(action, given):
+        raise UsageError(f"{action.option_strings[-1]} was given an empty name; give the name of a file or folder")
 
 
 def _explained(message: str) -> str:

@@ -163,8 +163,8 @@ class Options:
     also: list[str] = option("--also NAMES ...", reads)
     case: Case = CASE
     link: str | None = option("--no-link", action="store_const", const=None, default=AUTO)
-    token_file: str = option("--token-file FILE", reads, default="")
-    tokens_file: str = option("--tokens FILE", reads, default="")
+    token_file: str | None = option("--token-file FILE", reads)
+    tokens_file: str | None = option("--tokens FILE", reads)
     rate: int = option("--rate N", positive, default=_DEFAULTS.rate)
     queue: int = option("--queue N", positive, default=_DEFAULTS.queue, help=_QUEUE)
     jobs: str | None = option("--jobs FOLDER", fills)
@@ -190,7 +190,7 @@ def run(args: Options) -> int:
             "note: the demo also finds the names of the shipped pack; fascicle annotate uses only the model by "
             "default, and finds fewer"
         )
-    if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file)):
+    if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file or "")):
         say("note: browsers send no token for the files of the page, so they cannot open it; add --open-page")
     with explain_missing_extra("serve"):
         call(_serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)

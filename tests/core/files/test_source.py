@@ -9,6 +9,7 @@ import pytest
 from fascicle.core.files.source import Source, distinguishing_folders, read_lines
 from fascicle.errors import InputError
 from fascicle.formats import predictions, read
+from fascicle.terms.matcher import read_typed_names
 
 
 def test_folders_that_tell_files_of_one_name_apart() -> None:
@@ -20,6 +21,10 @@ def test_folders_that_tell_files_of_one_name_apart() -> None:
 JOINED = {
     "a.pubtator": ["1|t|One\n1|a|Two\n1\t0\t3\tOne\tX\t-\n\n", "2|t|Three\n2|a|\n"],
     "a.jsonl": ['{"text": "a"}\n', '{"text": "b"}\n'],
+    "a.nbib": ["PMID- 1\nTI  - One\n\n", "PMID- 2\nTI  - Two\n"],
+    "a.ris": ["TY  - JOUR\nTI  - One\nER  - \n", "TY  - JOUR\nTI  - Two\nER  - \n"],
+    "a.conll": ["One\tB-X\ntwo\tO\n\n", "Three\tB-X\nfour\tO\n"],
+    "d.conll": ["-DOCSTART-\tO\n\nOne\tB-X\n\n", "-DOCSTART-\tO\n\nThree\tB-X\n\n"],
     "n.jsonl": ['{"id": "1", "text": "a", "fascicle": 1}\n', '{"id": "2", "text": "b", "fascicle": 1}\n'],
 }
 
@@ -38,6 +43,13 @@ def test_predictions_that_were_joined_with_their_byte_order_marks(tmp_path: Path
     path = tmp_path / "p.jsonl"
     path.write_bytes(b"".join(f'{{"id": "{n}", "fascicle_predictions": 1}}\n'.encode("utf-8-sig") for n in range(2)))
     assert [prediction.id for prediction in predictions.read(Source(path=str(path)))] == ["0", "1"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_dictionaries_that_were_joined_with_their_byte_order_marks(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "names.tsv"
+    path.write_bytes(b"".join(row.encode(encoding) for row in ("Drug\taspirin\n", "Drug\tibuprofen\n")))
+    assert [(one.name, one.type) for one in read_typed_names(str(path))] == [("aspirin", "Drug"), ("ibuprofen", "Drug")]
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])

@@ -65,9 +65,8 @@ class Source:
 
     Attributes:
         path: the file; ``"-"`` is standard input.
-        encoding: encoding of the text, ``"utf-8"`` by default; a byte order mark at its start is skipped. ``"auto"`` is
-            the encoding of the byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told``
-            is given.
+        encoding: encoding of the text; a byte order mark at its start is skipped. ``"auto"`` is the encoding of the
+            byte order mark, else UTF-8, else Windows-1252 if `is_western` accepts it and ``told`` is given.
         name: prefix for document ids; by default the file name without its suffixes.
         told: function that is called with the encoding, and how it was found, if ``"auto"`` is not UTF-8.
         meter: counter of the bytes read, if the path is a regular file.
@@ -75,7 +74,7 @@ class Source:
     """
 
     path: str
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     name: str = ""
     told: Callable[[str, str], None] | None = None
     meter: Meter | None = None
@@ -197,7 +196,8 @@ def _opened(path: str, meter: Meter | None) -> BinaryIO:
 def read_lines(source: Source) -> Iterator[tuple[int, str]]:
     r"""Streams a file as ``(line number from 1, line)``, without line ends.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks.
+    A line ends with ``\n``, ``\r\n`` or ``\r``: tokens may hold other characters that Unicode calls line breaks. A byte
+    order mark that begins a line is removed: files with a mark were joined.
 
     Raises:
         InputError: the file cannot be opened.
@@ -228,11 +228,6 @@ def line_text(line: Line) -> str:
     if isinstance(line, FormatError):
         raise line
     return line
-
-
-def strip_mark(line: Line) -> Line:
-    """Removes a byte order mark, which begins a line where files were joined."""
-    return line.removeprefix("\ufeff") if isinstance(line, str) else line
 
 
 def read_whole_text(source: Source) -> str:
@@ -270,13 +265,15 @@ def _byte_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
         # "\r\r\n" comes from a program that changed "\n" in "\r\n" to "\r\n".
         body = raw.removesuffix(b"\n").rstrip(b"\r")
         at = offset
-        if number == 0 and source.is_utf8 and body.startswith(_BOM):
-            body, at = body[len(_BOM) :], at + len(_BOM)
         for part in body.split(b"\r") if b"\r" in body else (body,):
             number += 1
-            yield number, decoder.decoded(part, offset=at, line=number)
+            yield number, _without_mark(decoder.decoded(part, offset=at, line=number))
             at += len(part) + 1
         offset += len(raw)
+
+
+def _without_mark(line: Line) -> Line:
+    return line.lstrip("\ufeff") if isinstance(line, str) else line
 
 
 def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
@@ -288,10 +285,10 @@ def _text_lines(stream: BinaryIO, source: Source) -> Iterator[tuple[int, Line]]:
                 number += 1
                 yield number, long_line(source.path, number, most=MAX_LINE)
                 continue
-            body = raw.removesuffix("\n").rstrip("\r").removeprefix("\ufeff" if number == 0 else "")
-            for part in body.split("\r"):
+            for part in raw.removesuffix("\n").rstrip("\r").split("\r"):
                 number += 1
-                yield number, nul_error(source.path, f"in line {number}") if "\0" in part else part
+                line = nul_error(source.path, f"in line {number}") if "\0" in part else part
+                yield number, _without_mark(line)
     except UnicodeError as error:
         message = f"after line {number} the text is not {source.encoding} ({error}); {GIVE_ENCODING}"
         raise FormatError(message, at=source.path, code="encoding") from None
