@@ -1,8 +1,9 @@
 """Pages that the site makes from the code: settings, commands, and the Python API.
 
 A page has its own introduction and one line ``<!-- generated: NAME -->``. The build replaces that line by Markdown:
-``settings`` from the structures of ``fascicle.settings``, ``commands`` from the parser, ``api`` from the public names,
-``tasks`` from the modules that do the work of the commands, ``findings`` from the checks of the corpus doctor.
+``settings`` and ``pipelines`` from the structures of ``fascicle.settings``, ``commands`` from the parser,
+``api`` from the public names, ``tasks`` from the modules that do the work of the commands, ``findings`` from the checks
+of a corpus.
 It also checks links that lead out of ``docs/`` and shows them as plain text.
 """
 
@@ -31,6 +32,8 @@ import fascicle.verbs.tasks
 from fascicle.cli import build_parser
 from fascicle.evaluation.doctor.examine import checks
 from fascicle.settings.heads import HEADS
+from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
+from fascicle.settings.pipeline import Answer, Limits, PipelineSettings, Shards
 from fascicle.settings.recipes.reference import (
     DISTILLATION,
     FILTER,
@@ -41,6 +44,7 @@ from fascicle.settings.recipes.reference import (
     list_keys,
     summary,
 )
+from fascicle.settings.steps import STEPS, LinkStrategy, RuleSettings, RuleTest, StepSettings
 from fascicle.verbs import options
 
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
@@ -49,6 +53,27 @@ _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$", re.DOTALL | re.MULTILINE)
 _SPECIAL: Final = re.compile(r"([*_<>\[\]])")
 _ESCAPED: Final = r"\\\1"
 
+_PIPELINE: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": PipelineSettings.__bases__[0],  # the keys of the file, without what loading adds
+        "[limits]": Limits,
+        "[shards]": Shards,
+        "[[answers]]": Answer,
+        "[[steps]]": StepSettings,
+        **{f'kind = "{name}"': kind for name, kind in STEPS.items()},
+        "[[steps.rules]]": RuleSettings,
+        "[[steps.rules.tests]]": RuleTest,
+        "[steps.strategies.TYPE]": LinkStrategy,
+    }
+)
+_PACK: Final[Mapping[str, Struct]] = MappingProxyType(
+    {
+        "": PackSettings,
+        "[sources.NAME]": SourceSettings,
+        "[sources.NAME.columns]": ColumnSettings,
+        "[sources.NAME.table]": TableSettings,
+    }
+)
 _DISTILLATION: Final = (
     "`[corpus]`, `[reading]`, `[training]` and `[decision]` are those of a recogniser, and `[text]` is that of a "
     "pretraining. `[head]` has the keys of a family of heads, `family` among them."
@@ -84,6 +109,19 @@ def _keys(kind: Struct) -> Iterator[str]:
     ]
     if lines:
         yield "\n".join(lines)
+
+
+def pipelines() -> str:
+    """Every key of a pipeline and of the sources of a term pack, as Markdown."""
+    parts = []
+    for title, tables in (("A pipeline", _PIPELINE), ("The sources of a term pack", _PACK)):
+        parts.append(f"## {title}")
+        for name, kind in tables.items():
+            shared = StepSettings.__struct_fields__ if kind in STEPS.values() else ()
+            keys = [key for key in list_keys(kind, tables=()) if key.name not in shared]
+            parts += [f"### `{name}`" if name else "### Top of the file", *([summary(kind)] if name else [])]
+            parts.append("\n".join(f"- **`{key.name}`** ({key.value}; {key.default}): {key.meaning}" for key in keys))
+    return "\n\n".join(parts)
 
 
 def commands() -> str:
@@ -188,7 +226,14 @@ def findings() -> str:
 
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType(
-    {"settings": settings, "commands": commands, "api": api, "tasks": tasks, "findings": findings}
+    {
+        "settings": settings,
+        "pipelines": pipelines,
+        "commands": commands,
+        "api": api,
+        "tasks": tasks,
+        "findings": findings,
+    }
 )
 
 

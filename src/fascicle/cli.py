@@ -8,6 +8,7 @@ Exit codes::
     1    an error inside Fascicle
     2    bad input or usage; one sentence on standard error says what to do
     3    finished, but some inputs failed, or (with --strict) something was lost
+    4    a score was below the minimum of evaluate --at-least
     129  ended by SIGHUP
     130  interrupted
     141  the reader of standard output went away, as after ``| head``

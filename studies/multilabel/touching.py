@@ -2,8 +2,8 @@
 
 usage: python -m studies.multilabel.touching [--check | --table]
 
-Without an option it reads the corpora and writes ``results/touching.json`` and the table in the page of the family,
-``docs/families/multilabel.md``. ``--table`` writes the table from the stored results; ``--check`` fails where it is
+Without an option it reads the corpora and writes ``results/touching.json`` and the table in the page
+``studies/docs/families-tables.md``. ``--table`` writes the table from the stored results; ``--check`` fails where it is
 another.
 
 *tinybern2-kazu* names mentions of one type that touch as the limitation of IO. A mention touches here if only spaces,
@@ -25,7 +25,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.formats import ConllOptions, read
 from studies.common import RESULTS, write_result
 
-PAGE = Path(__file__).parents[2] / "docs" / "families" / "multilabel.md"
+PAGE = Path(__file__).parents[1] / "docs" / "families-tables.md"
 NAME = "touching"
 BREAKERS = frozenset("();")
 _TABLE = re.compile(rf"(<!-- table {NAME} -->\n).*?(<!-- end -->)", re.DOTALL)

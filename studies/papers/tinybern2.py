@@ -345,7 +345,7 @@ def _touching() -> PaperRow:
         found=tuple(found),
         remark="In per cent of the gold of the biomedical corpora at hand; the paper counts predictions of BERN2, and "
         "also prints 2.7 % for spans that start right after one of their class.",
-        table="../../docs/families/multilabel.md",
+        table="families-tables.md#mentions-that-touch-or-overlap",
         commands=("studies.multilabel.touching",),
         results=("touching.json",),
     )

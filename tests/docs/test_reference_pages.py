@@ -67,6 +67,18 @@ def test_every_key_has_its_default_and_its_meaning(made: ModuleType) -> None:
                     assert f"default `{json.dumps(field.default)}`" in line
 
 
+def test_every_key_of_a_pipeline_and_of_a_pack_has_its_meaning(made: ModuleType) -> None:
+    parts = sections(made.pipelines(), "##")
+    for title, kinds in (("A pipeline", made._PIPELINE), ("The sources of a term pack", made._PACK)):
+        own = sections(parts[title], "###")
+        for name, kind in kinds.items():
+            shown = own[f"`{name}`" if name else "Top of the file"]
+            for field in msgspec.structs.fields(kind):
+                lines = [line for line in shown.splitlines() if line.startswith(f"- **`{field.name}`**")]
+                assert len(lines) == (field.name != "name" or "kind = " not in name), f"{title}, {name}: {field.name}"
+                assert all("): " in line and not line.endswith("): ") for line in lines), f"{name}: {field.name}"
+
+
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not inner:

@@ -165,10 +165,10 @@ def test_an_ontology_needs_no_index_but_a_pack_with_sets(
     assert "leave out --ontology" in refused("link", *files, "--pack", old)
 
 
-def test_without_texts_the_order_of_tiers_decides(home: Path, tmp_path: Path, cli: Cli) -> None:
+def test_without_texts_fixed_weights_decide(home: Path, tmp_path: Path, cli: Cli) -> None:
     done = cli("linker", "fit", home / "pack", "-o", tmp_path / "linker")
     assert done.code == 0
-    assert "order of tiers" in done.out
+    assert "fixed weights" in done.out
     done = cli("link", home / "mentions.pubtator", "--pack", home / "pack", "--linker", tmp_path / "linker")
     links = json.loads(done.out.splitlines()[0])["mentions"][0]["links"]
     assert [(link["curie"], link["tier"], link["score"]) for link in links] == [

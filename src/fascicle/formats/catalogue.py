@@ -139,7 +139,7 @@ _ROWS: Final = (
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
     _row("label-studio", _TASKS, ends=".label-studio.json", reads="records", writes="label_studio"),
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
-    _row("tsv", "mentions only: document, type, start, end, score, text", ends=".tsv", writes="tables"),
+    _row("tsv", "mentions only: document, type, start, end, score, text, links, names", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),
     _row("xlsx", "a sheet of mentions (a sheet with a column of texts can be read)", ends=".xlsx", both="office"),
     _row("livingner", "the table that LivingNER takes", ends=".livingner.tsv", writes="tables"),

@@ -246,7 +246,7 @@ class LinkerManifest(Settings, frozen=True, kw_only=True):
         pack: full name of the pack, which has the hash of its content.
         place: of the pack: its path from this folder, or the name of a shipped pack; empty if unknown.
         indexed: whether the index of the pack is in the folder; without it, only names with equal keys are found.
-        rankers: by type; without one, the order of tiers decides, and links have no probability.
+        rankers: by type; without one, fixed weights decide, and links have no probability.
         files: size and hash of the other files.
         order: prefixes of vocabularies, the one that is answered first; by default those of the pack in their order.
         few: types whose mentions were too few for a ranker, and how many they were; missing if there are none.

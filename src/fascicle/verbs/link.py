@@ -210,7 +210,7 @@ def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:
     for decision in decisions:
         for one in decision.candidates:
             found.setdefault(decision.pack, set()).add((one.curie.partition(":")[0], one.date))
-    sys.stdout.writelines(f"{document.id} candidates are of {name_with_dates(*pair)}\n" for pair in found.items())
+    sys.stdout.writelines(f"{document.id}: candidates are of {name_with_dates(*pair)}\n" for pair in found.items())
 
 
 def _lines(one: Candidate) -> Iterator[str]:

@@ -46,7 +46,7 @@ def fit_folder(
 ) -> tuple[LinkerManifest, ...]:
     """Writes the folder of a linker: for each pack its index, and the rankers fitted to annotated texts.
 
-    Types without annotated texts are linked in the order of tiers, and their links have no probability.
+    Types without annotated texts are linked by fixed weights, and their links have no probability.
 
     Args:
         packs: folder that ``fascicle index build`` wrote, the name of a shipped pack, or several: a mention is linked
@@ -292,7 +292,7 @@ def _lines(found: LinkerManifest) -> list[str]:
     """Returns the value of each tier as text, one line for each type and tier."""
     lines = [
         f"{found.pack}:",
-        *([] if found.rankers else ["no annotated texts: links stand in the order of tiers, without probabilities"]),
+        *([] if found.rankers else ["no annotated texts: fixed weights rank candidates; links have no probability"]),
     ]
     for kind, ranker in found.rankers.items():
         where = ", ".join(ranker.vocabularies) or "every vocabulary"

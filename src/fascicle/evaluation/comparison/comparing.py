@@ -56,7 +56,7 @@ class _Row:
         measured: its scores.
         by_type: type -> counts.
         unique_true: gold mentions that it alone found.
-        unique_false: false alarms that it alone raised.
+        unique_false: false positives that only it has.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Comparison:
         union: all that any system predicted; its recall is the ceiling of all combinations.
         intersection: what all predicted.
         found_by: ``[i][j]``: gold mentions that system i misses and system j finds.
-        avoided_by: ``[i][j]``: false alarms of system i that system j does not raise.
+        avoided_by: ``[i][j]``: false positives of system i that system j does not have.
         types: type -> counts of the union, for the types of the gold and of the systems.
         unique_by_type: type -> for each system, gold mentions that it alone found.
         resamples: number of bootstrap draws, and of shuffles.

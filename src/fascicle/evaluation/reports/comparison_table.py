@@ -60,7 +60,7 @@ def make_sections(
         _together(comparison),
         _pairs(comparison, dict(zip((row.name for row in comparison.rows), signs, strict=True))),
         _matrix("Gold mentions that the row misses and the column finds", signs, comparison.found_by),
-        _matrix("False alarms of the row that the column does not raise", signs, comparison.avoided_by),
+        _matrix("False positives of the row that the column does not have", signs, comparison.avoided_by),
         _types(comparison, signs),
     ]
     if choices is not None:
@@ -81,7 +81,7 @@ def _signs(count: int) -> list[str]:
 
 
 def _systems(comparison: Comparison, signs: Sequence[str]) -> _Section:
-    head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its false alarms")
+    head = ("system", "P", "R", "F1", "predicted", "TP", "FP", "FN", "only it finds", "only its FP")
     rows = [
         (f"{sign} {row.name}", *_measured(row.measured), f"{row.unique_true:,}", f"{row.unique_false:,}")
         for sign, row in zip(signs, comparison.rows, strict=True)
@@ -102,7 +102,7 @@ def _together(comparison: Comparison) -> _Section:
         for name, found in (("union", comparison.union), ("intersection", comparison.intersection))
     ]
     note = (
-        f"The recall of the union is the ceiling of every combination; a filter that kept exactly what is right of it "
+        "The recall of the union limits every combination; a filter that kept exactly what is right of it "
         f"would have F1 {percent(comparison.oracle_f1)}."
     )
     return _Section(title="Together", rows=[head, *rows], notes=[note])

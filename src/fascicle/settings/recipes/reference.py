@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import inspect as kinds
 
-from fascicle.settings.base import attribute_descriptions
+from fascicle.settings.base import LARGEST, attribute_descriptions
 from fascicle.settings.heads import HEADS
 from fascicle.settings.inputs import InputSettings
 from fascicle.settings.recipes import recogniser
@@ -122,12 +122,17 @@ def summary(kind: Struct) -> str:
     return inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes:")[0].strip()
 
 
-def list_keys(kind: Struct) -> Iterator[Key]:
-    """Yields the keys of a structure, without nested tables: its own, then those that it shares with others."""
+def list_keys(kind: Struct, *, tables: Container[str] = _TABLES) -> Iterator[Key]:
+    """Yields the keys of a structure, without nested tables: its own, then those that it shares with others.
+
+    Args:
+        kind: the structure.
+        tables: names of the nested tables that are left out.
+    """
     meanings = attribute_descriptions(kind)
     owners = {n: depth for depth, one in reversed([*enumerate(kind.__mro__)]) for n in inspect.get_annotations(one)}
     for field in sorted(kinds.type_info(kind).fields, key=lambda field: owners[field.name]):  # type: ignore[attr-defined]
-        if field.name in _TABLES and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
+        if field.name in tables and isinstance(_bare(field.type), kinds.StructType | kinds.UnionType | kinds.DictType):
             continue
         yield Key(
             name=field.name,
@@ -159,11 +164,15 @@ def _value_of(kind: kinds.Type) -> str:
             return "`true` or `false`"
         case kinds.StrType():
             return "text"
+        case kinds.AnyType():
+            return "any value"
         case kinds.VarTupleType() | kinds.ListType():
             return f"list of {_value_of(kind.item_type)}"
         case kinds.DictType():
             held = _bare(kind.value_type)
             return "table of names" if isinstance(held, kinds.StrType) else f"table; each value: {_value_of(held)}"
+        case kinds.UnionType() if not any(isinstance(one, kinds.StructType) for one in kind.types):
+            return " or ".join(_value_of(one) for one in kind.types if not isinstance(one, kinds.NoneType))
         case kinds.StructType() | kinds.UnionType():
             return "table"
     raise TypeError(f"no words for {kind}: add them to value_of")
@@ -171,7 +180,7 @@ def _value_of(kind: kinds.Type) -> str:
 
 def _bounds(kind: kinds.IntType | kinds.FloatType) -> str:
     words = (("from", kind.ge), ("above", kind.gt), ("to", kind.le), ("below", kind.lt))
-    told = [f"{word} {bound:g}" for word, bound in words if bound is not None]
+    told = [f"{word} {bound:g}" for word, bound in words if bound is not None and bound < LARGEST]
     return f" {' '.join(told)}" if told else ""
 
 
@@ -179,7 +188,7 @@ def _default_of(field: kinds.Field) -> str:
     """Returns the default of a key, as it would be written in a recipe."""
     if field.required:
         return "required"
-    if field.default in (None, msgspec.NODEFAULT):
+    if field.default in (None, msgspec.NODEFAULT) or isinstance(field.default, msgspec.Struct):
         return "not set"
     value = list(field.default) if isinstance(field.default, tuple) else field.default
     return f"default `{json.dumps(value)}`"
