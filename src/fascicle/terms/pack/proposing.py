@@ -15,7 +15,6 @@ from fascicle.core.mention import Mention, Span, overlaps
 from fascicle.core.stream import portions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.settings.base import Positive
-from fascicle.settings.inputs import RecognitionSettings
 from fascicle.terms.curation import Action, Case, Rule
 from fascicle.terms.keys.characters import CasePolicy, case_fits
 from fascicle.terms.keys.key import key
@@ -87,15 +86,14 @@ class Evidence:
     of names that occur, not with the texts.
     """
 
-    def __init__(self, pack: Pack, *, settings: RecognitionSettings | None = None) -> None:
+    def __init__(self, pack: Pack) -> None:
         """Opens the pack.
 
         Args:
             pack: whose names are counted.
-            settings: of the recogniser.
         """
         self._pack = pack
-        self._recogniser = PackRecogniser({_SOURCE: pack}, settings=settings)
+        self._recogniser = PackRecogniser({_SOURCE: pack})
         self._names = lru_cache(maxsize=_REMEMBERED)(self._names_of)
         self._canonical = _canonical_names()
         self.counts: dict[NameOfType, Counts] = {}
