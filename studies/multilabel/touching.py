@@ -1,10 +1,8 @@
 """How often gold mentions touch, nest or have a breaker, in every corpus of ``$FASCICLE_DATA``.
 
-usage: python -m studies.multilabel.touching [--check | --table]
+usage: python -m studies.multilabel.touching
 
-Without an option it reads the corpora and writes ``results/touching.json`` and the table in the page
-``studies/docs/families-tables.md``. ``--table`` writes the table from the stored results; ``--check`` fails where it is
-another.
+Written: ``results/touching.json``, from which ``studies.tables`` writes the table.
 
 *tinybern2-kazu* names mentions of one type that touch as the limitation of IO. A mention touches here if only spaces,
 and no line break, are between it and another of its type.
@@ -13,9 +11,7 @@ and no line break, are between it and another of its type.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,12 +19,10 @@ from pathlib import Path
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.formats import ConllOptions, read
-from studies.common import RESULTS, write_result
+from studies.common import result, write_result
 
-PAGE = Path(__file__).parents[1] / "docs" / "families-tables.md"
 NAME = "touching"
 BREAKERS = frozenset("();")
-_TABLE = re.compile(rf"(<!-- table {NAME} -->\n).*?(<!-- end -->)", re.DOTALL)
 _LAYERS = ConllOptions(tag_columns=None)
 _LAYERED = ("genia/layered", "germeval14-de", "chilean-waiting-list-es")
 # Each line: the corpus, then its files; all parts together.
@@ -138,8 +132,9 @@ def measure(data: Path) -> dict[str, dict[str, int]]:
     return result
 
 
-def table_of(corpora: Mapping[str, Mapping[str, int]]) -> str:
-    """The table of the page, the corpora with the largest share of touching mentions first."""
+def table() -> str:
+    """The corpora, those with the largest share of touching mentions first."""
+    corpora: Mapping[str, Mapping[str, int]] = result(NAME).get("corpora", {})
     lines = [
         "| corpus | mentions | touch one of their type | overlap one of their type | overlap one of another type "
         "| with `(`, `)` or `;` |",
@@ -156,20 +151,9 @@ def table_of(corpora: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def main() -> int:
-    """Measures, or works on stored results; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--check", action="store_true", help="fail where the page has another table")
-    group.add_argument("--table", action="store_true", help="write the table from stored results")
-    args = parser.parse_args()
-    if not (args.check or args.table):
-        write_result(NAME, {"corpora": measure(Path(os.environ["FASCICLE_DATA"]))})
-    stored = json.loads((RESULTS / f"{NAME}.json").read_text(encoding="utf-8"))["corpora"]
-    old = PAGE.read_text(encoding="utf-8")
-    new = _TABLE.sub(lambda found: f"{found[1]}{table_of(stored)}\n{found[2]}", old)
-    if args.check:
-        return int(new != old)
-    PAGE.write_text(new, encoding="utf-8")
+    """Measures and writes ``results/touching.json``."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
+    write_result(NAME, {"corpora": measure(Path(os.environ["FASCICLE_DATA"]))})
     return 0
 
 

@@ -33,6 +33,7 @@ from studies.families import tables as family_tables
 from studies.families.reports import ATTRIBUTES, PAPER
 from studies.labels import rows as label_rows
 from studies.linking import tables as link_tables
+from studies.multilabel import touching
 from studies.packs import tables as pack_tables
 from studies.papers import PAPERS
 from studies.papers.row import table as paper_table
@@ -136,6 +137,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "environment": front.environment,
     "span-speed": span_speed,
     "head-cost": head_cost,
+    "touching": touching.table,
     "multilabel-cost": lambda: head_cost("multilabel_cost"),
     "int8-heads": int8_heads,
     "inputs-cost": inputs_cost,
