@@ -21,19 +21,30 @@ _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOME
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
-_ADDRESSES: Final = (  # compiled when the first of them is met
+_ADDRESSES: Final = (
     r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)",
-    r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)",
+    r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/(?:reference/)?(?!(?:meta)?registry/)([^/:]+)[/:]([^?#]+?)",
     r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)",
-    r"https?://(?:id\.nlm\.nih\.gov/)?(mesh)(?:/|b\.nlm\.nih\.gov/record/ui\?ui=)(?:\d{4}/)?(.+)",
+    r"https?://(?:id|www\.ncbi)\.nlm\.nih\.gov/(mesh)/(?:\d{4}/|\?term=)?(\w+)",
+    r"https?://(mesh)b(?:-prev)?\.nlm\.nih\.gov/record/ui\?ui=(\w+)",
     r"https?://(snomed)\.info/id/(.+)",
-    r"https?://purl\.uniprot\.org/(uniprot|taxonomy)/(.+)",
+    r"https?://(?:purl|rest|www)\.uniprot\.org/(taxonomy|uniprot)(?:kb)?/([\w-]+)(?:[./]\w+)?",
     r"https?://(?:www\.)?(omim)\.org/entry/(\w+)",
-    r"https?://www\.ncbi\.nlm\.nih\.gov/(gene|taxonomy)/(\d+)",
+    r"https?://(?:www\.)?omim\.org/phenotypicSeries/(PS)(\d+)",
+    r"https?://www\.ncbi\.nlm\.nih\.gov/(?:datasets/)?(gene|snp|taxonomy)/(\w+)",
+    r"https?://www\.ncbi\.nlm\.nih\.gov/(Taxonomy)/Browser/wwwtax\.cgi\?(?:\w+=\w*&)*id=(\d+)",
+    r"https?://www\.genenames\.org/.*\b(hgnc)_id[/=]((?:HGNC:)?\d+)",
     r"https?://rdf\.ebi\.ac\.uk/resource/(ensembl|chembl)/(?:molecule/)?(.+)",
+    r"https?://www\.ebi\.ac\.uk/(chembl)/(?:compound_report_card|explore/compound)/(\w+)",
+    r"https?://(pubchem)\.ncbi\.nlm\.nih\.gov/compound/(\w+)",
+    r"https?://(?:www|go)\.(drugbank)\.(?:com|ca)/drugs/(\w+)",
+    r"https?://(?:www\.|web\.expasy\.org/)(cellosaurus)(?:\.org)?/(\w+)",
+    r"https?://(?:www\.ebi\.ac\.uk/(?:chebi|QuickGO)|amigo\.geneontology\.org|hpo\.jax\.org|monarchinitiative\.org"
+    r"|disease-ontology\.org)/(?:.*[/=])?(CHEBI|GO|HP|MONDO|DOID):(\d+)",
     r"https?://ncicb\.(nci)\.nih\.gov/xml/owl/EVS/Thesaurus\.owl#(.+)",
     r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)",
 )
+_TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
 class Prefix(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +76,7 @@ def curie(text: str, prefix: str = "") -> str:
     """Returns the normalised CURIE of an identifier.
 
     Args:
-        text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
+        text: as a vocabulary, or an annotation, writes it; also the address of its page or of an OBO term.
         prefix: of identifiers without one.
 
     Returns:
@@ -74,9 +85,10 @@ def curie(text: str, prefix: str = "") -> str:
     text = text.strip()
     if len(text) > MAX_CURIE:
         return ""
-    for address in _ADDRESSES if text.startswith("http") else ():
-        if found := re.fullmatch(address, text):
+    for address in _addresses() if text.startswith("http") else ():
+        if found := address.fullmatch(text):
             text = f"{found[1]}:{found[2]}"
+            break
     given, colon, local = text.partition(":")
     if not colon:
         return _bare(text, prefix)
@@ -101,6 +113,11 @@ def _bare(text: str, prefix: str) -> str:
     if known:
         return ""
     return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
+
+
+@cache
+def _addresses() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(address + _TAIL) for address in _ADDRESSES)
 
 
 @lru_cache(maxsize=4096)
