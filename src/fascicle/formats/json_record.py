@@ -27,7 +27,6 @@ from fascicle.formats.tag_names import add_io_prefixes, tags_by_number
 from fascicle.formats.unread import fields_argument
 
 _STEP: Final = "jsonl"
-_Attributes = tuple[tuple[str, str], ...]
 
 
 class _RawMention(NamedTuple):
@@ -35,10 +34,8 @@ class _RawMention(NamedTuple):
 
     spans: tuple[Span, ...]
     type: str
-    text: str | None = None
-    links: tuple[Link, ...] = ()
-    score: float | None = None
-    attributes: _Attributes = ()
+    text: str | None
+    facts: dict[str, Any]
 
 
 class Record:
@@ -109,23 +106,21 @@ class Record:
 
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
-        links: tuple[Link, ...] = ()
-        score: float | None = None
-        attributes: _Attributes = ()
+        facts: dict[str, Any] = {}
         if isinstance(entity, list) and len(entity) >= 3:
             start, end, kind = entity[:3]
             expected, spans = entity[3] if len(entity) > 3 else None, None
         elif isinstance(entity, dict):
             start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
             expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
-            links, (score, attributes) = self._links(entity), _score(shape.score, entity.get(shape.score))
+            facts = {"links": self._links(entity), **_score(shape.score, entity.get(shape.score))}
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
         text = expected if isinstance(expected, str) else None
-        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, links, score, attributes)
+        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, facts)
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
         found = entity.get(self.shape.links, ()) if self.shape.links else ()
@@ -239,14 +234,7 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=_STEP)
     for raw in record.mentions():
-        collector.add(
-            raw.spans,
-            raw.type,
-            expected=raw.text,
-            links=raw.links,
-            score=raw.score,
-            attributes=raw.attributes,
-        )
+        collector.add(raw.spans, raw.type, expected=raw.text, **raw.facts)
     return collector.document(identifier, sentences=_sentences(record), meta=meta)
 
 
@@ -260,11 +248,11 @@ def _sentences(record: Record) -> tuple[Span, ...] | None:
     return tuple((start, end) for start, end in found)
 
 
-def _score(name: str, value: Any) -> tuple[float | None, _Attributes]:
-    """Returns a number as a score if it is a probability, and as an attribute otherwise."""
+def _score(name: str, value: Any) -> dict[str, Any]:
+    """Returns a number as the score of a mention if it is a probability, and as an attribute otherwise."""
     if not isinstance(value, int | float) or isinstance(value, bool):
-        return None, ()
-    return (float(value), ()) if 0 <= value <= 1 else (None, ((name, str(value)),))
+        return {}
+    return {"score": float(value)} if 0 <= value <= 1 else {"attributes": ((name, str(value)),)}
 
 
 def _is_pair(value: Any) -> bool:

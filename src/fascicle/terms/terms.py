@@ -21,29 +21,6 @@ _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOME
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
-_ADDRESSES: Final = (
-    r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)",
-    r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/(?:reference/)?(?!(?:meta)?registry/)([^/:]+)[/:]([^?#]+?)",
-    r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)",
-    r"https?://(?:id|www\.ncbi)\.nlm\.nih\.gov/(mesh)/(?:\d{4}/|\?term=)?(\w+)",
-    r"https?://(mesh)b(?:-prev)?\.nlm\.nih\.gov/record/ui\?ui=(\w+)",
-    r"https?://(snomed)\.info/id/(.+)",
-    r"https?://(?:purl|rest|www)\.uniprot\.org/(taxonomy|uniprot)(?:kb)?/([\w-]+)(?:[./]\w+)?",
-    r"https?://(?:www\.)?(omim)\.org/entry/(\w+)",
-    r"https?://(?:www\.)?omim\.org/phenotypicSeries/(PS)(\d+)",
-    r"https?://www\.ncbi\.nlm\.nih\.gov/(?:datasets/)?(gene|snp|taxonomy)/(\w+)",
-    r"https?://www\.ncbi\.nlm\.nih\.gov/(Taxonomy)/Browser/wwwtax\.cgi\?(?:\w+=\w*&)*id=(\d+)",
-    r"https?://www\.genenames\.org/.*\b(hgnc)_id[/=]((?:HGNC:)?\d+)",
-    r"https?://rdf\.ebi\.ac\.uk/resource/(ensembl|chembl)/(?:molecule/)?(.+)",
-    r"https?://www\.ebi\.ac\.uk/(chembl)/(?:compound_report_card|explore/compound)/(\w+)",
-    r"https?://(pubchem)\.ncbi\.nlm\.nih\.gov/compound/(\w+)",
-    r"https?://(?:www|go)\.(drugbank)\.(?:com|ca)/drugs/(\w+)",
-    r"https?://(?:www\.|web\.expasy\.org/)(cellosaurus)(?:\.org)?/(\w+)",
-    r"https?://(?:www\.ebi\.ac\.uk/(?:chebi|QuickGO)|amigo\.geneontology\.org|hpo\.jax\.org|monarchinitiative\.org"
-    r"|disease-ontology\.org)/(?:.*[/=])?(CHEBI|GO|HP|MONDO|DOID):(\d+)",
-    r"https?://ncicb\.(nci)\.nih\.gov/xml/owl/EVS/Thesaurus\.owl#(.+)",
-    r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)",
-)
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
@@ -116,8 +93,13 @@ def _bare(text: str, prefix: str) -> str:
 
 
 @cache
+def _lines() -> tuple[str, ...]:
+    return tuple(Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8").splitlines())
+
+
+@cache
 def _addresses() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(address + _TAIL) for address in _ADDRESSES)
+    return tuple(re.compile(line + _TAIL) for line in _lines() if line.startswith("http"))
 
 
 @lru_cache(maxsize=4096)
@@ -129,10 +111,9 @@ def _known(prefix: str) -> Prefix | None:
 
 @cache
 def _table() -> Mapping[str, Prefix]:
-    text = Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8")
     found: dict[str, Prefix] = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
+    for line in _lines():
+        if line.startswith(("#", "http")):
             continue
         name, others, form, start, kept = (*line.split("\t"), "", "")[:5]
         prefix = Prefix(name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(kept))
