@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import tempfile
@@ -9,6 +10,7 @@ import zipfile
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -141,6 +143,26 @@ def test_dates_are_shown_as_days(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     book.save(path)
     assert [one.meta for one in read(path)] == [{"when": "2020-03-01"}]
+
+
+def test_formulas_without_a_value_are_said(tmp_path: Path) -> None:
+    import openpyxl
+
+    rows, made = [["id", "text", "more"], ["1", "a", "=1+1"], ["2", '="b"&"c"', "d"], ["3", "e", "f"]], io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(made)
+    (event,) = of(tmp_path, made.getvalue())[0].events
+    assert (event.kind, event.code, "2 formulas" in event.message) == ("loss", "unread-text", True)
+    for value in (b'<c r="C2"><f>1+1</f><v>2</v></c>', b'<c r="C2" t="str"><f>1+1</f><v></v></c>'):
+        known = _in_sheet(made.getvalue(), functools.partial(_CELL.sub, value))
+        (event,) = of(tmp_path, known)[0].events
+        assert "1 formula " in event.message
+    assert [event for one in of(tmp_path, workbook(rows)) for event in one.events] == []  # as texts
+
+
+_CELL: Final = re.compile(rb'<c r="C2"[^>]*><f>.*?</c>')
 
 
 def _in_sheet(content: bytes, change: Callable[[bytes], bytes]) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import http.client
 import json
 import time
 from collections.abc import Iterator
@@ -11,8 +13,10 @@ from typing import Any
 
 import pytest
 from standing import JSON, Poison, Reply, Standing, standing
+from starlette.responses import FileResponse
+from starlette.types import Message
 
-from fascicle.serving.guard import Rates
+from fascicle.serving.guard import Guard, Rates
 from fascicle.serving.problems import ProblemError
 from fascicle.serving.tokens import add_token, read_tokens, withdraw_token
 from fascicle.settings.serving import ServeSettings
@@ -185,6 +189,69 @@ def test_a_token_that_is_withdrawn_is_refused_once_the_file_is_read_again(team: 
         withdraw_token(team.place, name)
     team.service.service.change_tokens("", read_tokens(team.place))
     assert team.ask("Adam", "GET", "/v1/pipelines").status == 401
+
+
+class _Lines:
+    """A stream of lines that stays open."""
+
+    def __init__(self, team: Team, who: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", team.service.port, timeout=20)
+        self._connection.putrequest("POST", "/v1/stream")
+        self._connection.putheader("Authorization", f"Bearer {team.secrets[who]}")
+        self._connection.putheader("Content-Type", "application/x-ndjson")
+        self._connection.putheader("Transfer-Encoding", "chunked")
+        self._connection.endheaders()
+        self._reply: http.client.HTTPResponse | None = None
+
+    def ask(self, name: str) -> bytes:
+        """Returns the line of the answer to one document; empty if the stream has ended without an end."""
+        line = json.dumps({"id": name, "text": "x and x"}).encode() + b"\n"
+        self._connection.send(b"%x\r\n%s\r\n" % (len(line), line))
+        self._reply = self._reply or self._connection.getresponse()
+        try:
+            return self._reply.readline()
+        except (http.client.IncompleteRead, ConnectionError):
+            return b""
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def test_a_stream_ends_with_the_token_that_is_withdrawn_and_others_go_on(team: Team) -> None:
+    ada, bob = _Lines(team, "Ada"), _Lines(team, "Bob")
+    assert [json.loads(one.ask("1"))["id"] for one in (ada, bob)] == ["1", "1"]
+    team.service.service.change_tokens("", read_tokens(team.place))  # read again, and nothing has changed
+    assert [json.loads(one.ask("2"))["id"] for one in (ada, bob)] == ["2", "2"]
+    withdraw_token(team.place, "Ada")
+    team.service.service.change_tokens("", read_tokens(team.place))
+    assert ada.ask("3") == b""
+    assert json.loads(bob.ask("3"))["id"] == "3"
+    ada.close()
+    bob.close()
+    until = time.monotonic() + 20
+    while not any(one.get("route") == "/v1/stream" and one.get("cut") for one in team.service.log):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_download_ends_with_the_token_that_is_withdrawn(tmp_path: Path) -> None:
+    place, path = tmp_path / "tokens.json", tmp_path / "result"
+    secret = add_token(place, "Ada")
+    add_token(place, "Bob")
+    path.write_bytes(bytes(1_000_000))
+    settings, sent, log = [ServeSettings(tokens=read_tokens(place))], list[int](), list[dict[str, Any]]()
+    guard = Guard(FileResponse(path), current=lambda: settings[-1], open_paths=(), log=log.append)
+
+    async def send(message: Message) -> None:
+        sent.append(len(message.get("body", b"")))
+        if sum(sent) and len(settings) == 1:
+            settings.append(ServeSettings(tokens=withdraw_token(place, "Ada")))
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {secret}".encode())]
+    scope = {"type": "http", "method": "GET", "path": "/v1/jobs/1/result", "headers": headers}
+    asyncio.run(guard(scope, asyncio.Queue[Message]().get, send))
+    assert 0 < sum(sent) < 100_000
+    assert [(one["status"], one.get("cut")) for one in log] == [(200, True)]
 
 
 def test_one_token_has_its_rate_and_others_theirs(team: Team) -> None:

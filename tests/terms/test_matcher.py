@@ -6,8 +6,9 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, settings
@@ -352,3 +353,14 @@ def test_the_two_rules_on_bc5cdr(
             assert 100 * rates.recall == pytest.approx(recall, abs=0.06)
     assert 100 * scores.micro.precision == pytest.approx(published[0], abs=1.5)
     assert 100 * scores.micro.recall == pytest.approx(published[1], abs=1.5)
+
+
+@pytest.mark.parametrize("rule", [*RULES])
+def test_accents_match_composed_or_not(rule: str) -> None:
+    names, text = ("Sjögren syndrome", "ÅÖ", "ménière"), "Sjögren syndrome, ÅÖ, and ménière."
+    for of_names, of_text in product(("NFC", "NFD"), repeat=2):
+        given = normalize(of_text, text)
+        matcher = Matcher([Entry(normalize(of_names, name), "Disease") for name in names], rule=rule)
+        (patch,) = matcher.predict([Document(id="a", text=given)])
+        found = [given[one.start : one.end] for one in patch.add]
+        assert found == [normalize(of_text, name) for name in names], (of_names, of_text)

@@ -297,6 +297,36 @@ def test_mentions_of_another_tool_are_labels_with_their_probabilities(cli: Cli, 
     assert np.array_equal(found.probabilities, again.probabilities)
 
 
+def test_a_number_that_is_no_probability_is_refused(refused: Refused, tmp_path: Path) -> None:
+    text, out = "Aspirin against fever", tmp_path / "x.labels"
+    for name, value in (("confidence", "98"), ("Probability", "-0.1"), ("score", "1.01"), ("score", "nan")):
+        wrong = Mention(((0, 7),), "Drug", attributes=((name, value),))
+        right = Mention(((16, 21),), "Disease", attributes=((name, "0.5"),))
+        corpus = written(
+            tmp_path / "a.jsonl",
+            [Document(id=str(n), text=text, mentions=(right,) if n < 600 else (wrong,)) for n in range(601)],
+        )
+        before = sorted(tmp_path.iterdir())
+        said = refused("label", "--from", corpus, "-o", out)
+        assert "'600'" in said
+        assert repr(value) in said
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_score_of_another_tool_that_is_no_probability_is_kept_and_refused(refused: Refused, tmp_path: Path) -> None:
+    corpus = tmp_path / "other.jsonl"
+    corpus.write_text(
+        '{"id": "a", "text": "Aspirin helps", "entities": [{"start": 0, "end": 7, "label": "Drug", "score": 98}]}\n',
+        encoding="utf-8",
+    )
+    ((mention,),) = (document.mentions for document in read(corpus))
+    assert mention.score is None
+    assert mention.attributes == (("score", "98"),)
+    said = refused("label", "--from", corpus, "-o", tmp_path / "x.labels")
+    assert "'a'" in said
+    assert "'98'" in said
+
+
 def test_what_cannot_be_labelled_is_refused_and_leaves_nothing(refused: Refused, names: Path, tmp_path: Path) -> None:
     corpus = written(tmp_path / "raw.jsonl", texts(3))
     empty, out = tmp_path / "empty.txt", tmp_path / "x.labels"

@@ -34,9 +34,8 @@ class _RawMention(NamedTuple):
 
     spans: tuple[Span, ...]
     type: str
-    text: str | None = None
-    links: tuple[Link, ...] = ()
-    score: float | None = None
+    text: str | None
+    facts: dict[str, Any]
 
 
 class Record:
@@ -107,22 +106,21 @@ class Record:
 
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
-        links: tuple[Link, ...] = ()
-        score = None
+        facts: dict[str, Any] = {}
         if isinstance(entity, list) and len(entity) >= 3:
             start, end, kind = entity[:3]
             expected, spans = entity[3] if len(entity) > 3 else None, None
         elif isinstance(entity, dict):
             start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
             expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
-            links, score = self._links(entity), _probability(entity.get(shape.score))
+            facts = {"links": self._links(entity), **_score(shape.score, entity.get(shape.score))}
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
         text = expected if isinstance(expected, str) else None
-        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, links, score)
+        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, facts)
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
         found = entity.get(self.shape.links, ()) if self.shape.links else ()
@@ -144,7 +142,7 @@ class Record:
         )
 
     def facts_left_out(self) -> tuple[Event, ...]:
-        """Returns an event for what mentions have and nobody reads: texts, lists, scores that are no probability."""
+        """Returns an event for what mentions have and nobody reads: texts, lists, scores that are no number."""
         shape = self.shape
         known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
         listed = self.value.get(shape.entities) if shape.entities else None
@@ -154,7 +152,7 @@ class Record:
             if isinstance(entity, dict)
             for name, value in entity.items()
             if (name not in known and value and isinstance(value, str | list | dict))
-            or (name == shape.score and value is not None and _probability(value) is None)
+            or (name == shape.score and isinstance(value, bool))
         }
         message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
         return (make_event("attributes-left-out", step=_STEP, message=message),) if found else ()
@@ -236,7 +234,7 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
     text = record.field(record.shape.text, str)
     collector = MentionCollector(text, step=_STEP)
     for raw in record.mentions():
-        collector.add(raw.spans, raw.type, expected=raw.text, links=raw.links, score=raw.score)
+        collector.add(raw.spans, raw.type, expected=raw.text, **raw.facts)
     return collector.document(identifier, sentences=_sentences(record), meta=meta)
 
 
@@ -250,9 +248,11 @@ def _sentences(record: Record) -> tuple[Span, ...] | None:
     return tuple((start, end) for start, end in found)
 
 
-def _probability(value: Any) -> float | None:
-    is_one = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    return float(value) if is_one else None
+def _score(name: str, value: Any) -> dict[str, Any]:
+    """Returns a number as the score of a mention if it is a probability, and as an attribute otherwise."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return {}
+    return {"score": float(value)} if 0 <= value <= 1 else {"attributes": ((name, str(value)),)}
 
 
 def _is_pair(value: Any) -> bool:

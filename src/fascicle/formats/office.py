@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from typing import Any, BinaryIO, Final
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
+from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, import_extra
 from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer
@@ -130,6 +132,7 @@ _SHEET_STEP: Final = "xlsx"
 _MAX_ROWS: Final = 2**20  # of a sheet
 _MAX_CELLS: Final = 2**25  # that are read
 _MAX_CELL: Final = 32_767  # characters
+_FORMULA: Final = re.compile(rb"<(\w+:)?f[\s/>]")
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
@@ -151,6 +154,7 @@ def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) 
         openpyxl = import_extra("openpyxl", extra="office")
         book = openpyxl.load_workbook(package, read_only=True, data_only=True)
         sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
+        lost = _count_valueless(package, sheets[0][0]) if sheets else 0
     if not sheets:
         return
     (name, rows), *others = sheets
@@ -165,6 +169,12 @@ def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) 
         listed = ", ".join(repr(other) for other, _ in others)
         message = f"the sheet {name!r} was read, and these were not: {listed}"
         unread = (make_event("parts-left-out", step=_SHEET_STEP, message=message),)
+    if lost:
+        message = (
+            f"the sheet {name!r} has {plural(lost, 'formula')} without a value, and these cells were read as empty; "
+            "open the file in its program, and save it again"
+        )
+        unread += (make_event("unread-text", step=_SHEET_STEP, message=message),)
     width = len(rows[0][1])
     padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
@@ -188,6 +198,22 @@ def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
             del cells[-1]
         if cells:
             yield number, cells
+
+
+def _count_valueless(package: io.BytesIO, name: str) -> int:
+    """Counts the formulas of a sheet without a value: a program wrote them that computes none."""
+    with zipfile.ZipFile(package) as parts:
+        if not any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if part.startswith("xl/worksheets/")):
+            return 0
+    openpyxl = import_extra("openpyxl", extra="office")
+    values, formulas = (openpyxl.load_workbook(package, read_only=True, data_only=only)[name] for only in (True, False))
+    for sheet in (values, formulas):
+        sheet.reset_dimensions()
+    return sum(
+        formula.data_type == "f" and value.value is None and value.data_type != "str"  # such a value is an empty text
+        for pair in zip(values.iter_rows(), formulas.iter_rows(), strict=True)
+        for value, formula in zip(*pair, strict=True)
+    )
 
 
 def _shown(value: Any) -> str:

@@ -22,7 +22,7 @@ from fascicle.settings.serving import ANYBODY, NamedToken, ServeSettings, hash_t
 
 
 class CutError(Exception):
-    """Error raised if a client does not read its response; the connection ends before the end of the response."""
+    """Error raised if a client does not read its response, or may no longer; the connection ends before the end."""
 
 
 class PieceResponse(Response):
@@ -163,6 +163,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._add_headers(MutableHeaders(scope=message), scope, known)
+            if message.get("more_body") and not self._may_ask(scope):  # the token was withdrawn meanwhile
+                raise CutError
             await send(message)
 
         self._running += 1
@@ -209,7 +211,7 @@ class Guard:
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
         if self._is_open(scope["path"]) or self._is_question(scope):
             return
-        who = self._who(headers) if self._settings.guarded else ANYBODY
+        who = self._who(headers)
         if who is None:
             raise ProblemError(
                 401,
@@ -239,8 +241,13 @@ class Guard:
         of_page = self._settings.open_page and (path == "/" or path.startswith(PAGE))
         return path in self._open or of_page
 
+    def _may_ask(self, scope: Scope) -> bool:
+        return self._is_open(scope["path"]) or self._who(Headers(scope=scope)) is not None
+
     def _who(self, headers: Headers) -> NamedToken | None:
-        """Returns whose token a request has; ``None`` if it is nobody's."""
+        """Returns whose token a request has; ``None`` if it is nobody's although one is needed."""
+        if not self._settings.guarded:
+            return ANYBODY
         given = headers.getlist("authorization")
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         if scheme.lower() != "bearer":

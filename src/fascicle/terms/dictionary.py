@@ -6,6 +6,7 @@ takes some hundred megabytes.
 
 from __future__ import annotations
 
+import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -173,7 +174,7 @@ class _Names:
 
     def kind(self, row: int, surface: str) -> int:
         """Returns the index into ``sets`` of the names of a row that match a surface; -1 if none does in its casing."""
-        return self.strict.get(surface, self.kinds[row]) if self.strict else self.kinds[row]
+        return self.strict.get(composed(surface), self.kinds[row]) if self.strict else self.kinds[row]
 
 
 def gather_names(entries: Iterable[Entry], *, rule: MatchingRule, segmenter: Segmenter) -> _Names:
@@ -280,10 +281,15 @@ def _casings(words: list[str], kind: str, rule: MatchingRule) -> set[str]:
     name = " ".join(words)
     forms = {name}
     if "upper" in rule.casings:
-        forms.add(name.upper())
+        forms.add(composed(name.upper()))
     if "lower" in rule.casings and kind not in rule.as_written:
-        forms.add(name.lower())
+        forms.add(composed(name.lower()))
     return forms
+
+
+def composed(text: str) -> str:
+    """Returns words with composed accents (NFC), in which names and texts are compared."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]:
@@ -296,4 +302,4 @@ def _words_of(entries: list[Entry], segmenter: Segmenter) -> Iterator[list[str]]
         first = at
         while at < len(spans) and spans[at][0] < end:
             at += 1
-        yield [text[a:b] for a, b in spans[first:at]]
+        yield [composed(text[a:b]) for a, b in spans[first:at]]

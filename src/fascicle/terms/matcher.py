@@ -23,7 +23,7 @@ from fascicle.core.files.source import Source, read_lines
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
-from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, gather_names
+from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, composed, gather_names
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
@@ -236,7 +236,7 @@ class WordReader:
         rows: list[int] = []
         for text in texts:
             words = self.rules.words(text)
-            rows += [forms.row(self._fold(text[start:end])) for start, end in words]
+            rows += [forms.row(self._fold(composed(text[start:end]))) for start, end in words]
             rows.append(forms.row(BREAK))
             spans += [(start + offset, end + offset) for start, end in words]
             offset += len(text) + 1

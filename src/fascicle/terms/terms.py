@@ -21,19 +21,7 @@ _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOME
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
-_ADDRESSES: Final = (  # compiled when the first of them is met
-    r"https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/([^/#]+)_([^/#_]+)",
-    r"https?://(?:www\.)?(?:identifiers\.org|bioregistry\.io)/([^/:]+)[/:](.+)",
-    r"https?://purl\.bioontology\.org/ontology/([^/]+)/(.+)",
-    r"https?://(?:id\.nlm\.nih\.gov/)?(mesh)(?:/|b\.nlm\.nih\.gov/record/ui\?ui=)(?:\d{4}/)?(.+)",
-    r"https?://(snomed)\.info/id/(.+)",
-    r"https?://purl\.uniprot\.org/(uniprot|taxonomy)/(.+)",
-    r"https?://(?:www\.)?(omim)\.org/entry/(\w+)",
-    r"https?://www\.ncbi\.nlm\.nih\.gov/(gene|taxonomy)/(\d+)",
-    r"https?://rdf\.ebi\.ac\.uk/resource/(ensembl|chembl)/(?:molecule/)?(.+)",
-    r"https?://ncicb\.(nci)\.nih\.gov/xml/owl/EVS/Thesaurus\.owl#(.+)",
-    r"https?://linkedlifedata\.com/resource/(umls)/id/(.+)",
-)
+_TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
 class Prefix(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +53,7 @@ def curie(text: str, prefix: str = "") -> str:
     """Returns the normalised CURIE of an identifier.
 
     Args:
-        text: as a vocabulary, or an annotation, writes it; also the address of an OBO term.
+        text: as a vocabulary, or an annotation, writes it; also the address of its page or of an OBO term.
         prefix: of identifiers without one.
 
     Returns:
@@ -74,9 +62,10 @@ def curie(text: str, prefix: str = "") -> str:
     text = text.strip()
     if len(text) > MAX_CURIE:
         return ""
-    for address in _ADDRESSES if text.startswith("http") else ():
-        if found := re.fullmatch(address, text):
+    for address in _addresses() if text.startswith("http") else ():
+        if found := address.fullmatch(text):
             text = f"{found[1]}:{found[2]}"
+            break
     given, colon, local = text.partition(":")
     if not colon:
         return _bare(text, prefix)
@@ -103,6 +92,16 @@ def _bare(text: str, prefix: str) -> str:
     return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
 
 
+@cache
+def _lines() -> tuple[str, ...]:
+    return tuple(Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8").splitlines())
+
+
+@cache
+def _addresses() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(line + _TAIL) for line in _lines() if line.startswith("http"))
+
+
 @lru_cache(maxsize=4096)
 def _known(prefix: str) -> Prefix | None:
     """Returns the facts about a prefix, also of one that ends with the date of a release."""
@@ -112,10 +111,9 @@ def _known(prefix: str) -> Prefix | None:
 
 @cache
 def _table() -> Mapping[str, Prefix]:
-    text = Path(__file__).with_name("prefixes.tsv").read_text(encoding="utf-8")
     found: dict[str, Prefix] = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
+    for line in _lines():
+        if line.startswith(("#", "http")):
             continue
         name, others, form, start, kept = (*line.split("\t"), "", "")[:5]
         prefix = Prefix(name=name, form=re.compile(form, re.ASCII), start=start, kept=bool(kept))

@@ -43,7 +43,7 @@ _SCORE = (
 )
 _ALSO = (
     "your own names: a dictionary or term pack that is added to the model; its mentions replace overlapping "
-    "mentions of the model; if several overlap, the first has precedence"
+    "mentions of the model; if several overlap, the first has precedence; only a term pack gives identifiers"
 )
 _LINK = (
     "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the names of a "

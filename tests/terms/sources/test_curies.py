@@ -118,3 +118,83 @@ def test_what_looks_like_an_identifier_has_one_spelling(start: str, rest: str) -
 def test_every_usual_form_of_a_prefix_is_read(text: str, found: str) -> None:
     assert curie(text) == found
     assert curie(text, "EFO") == found  # that others are of another vocabulary changes nothing
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("https://www.uniprot.org/uniprot/P12345", "uniprot:P12345"),
+        ("https://www.uniprot.org/uniprotkb/P12345", "uniprot:P12345"),
+        ("https://www.uniprot.org/uniprotkb/P12345/entry", "uniprot:P12345"),
+        ("https://www.uniprot.org/uniprotkb/P12345/entry#function", "uniprot:P12345"),
+        ("https://www.uniprot.org/uniprot/P12345-2", "uniprot:P12345-2"),
+        ("https://www.uniprot.org/uniprot/P12345.fasta", "uniprot:P12345"),
+        ("https://rest.uniprot.org/uniprotkb/P12345.json", "uniprot:P12345"),
+        ("https://www.uniprot.org/taxonomy/9606", "NCBITaxon:9606"),
+        ("https://www.ncbi.nlm.nih.gov/mesh/D000001", "MESH:D000001"),
+        ("https://www.ncbi.nlm.nih.gov/mesh/?term=D000001", "MESH:D000001"),
+        ("https://meshb.nlm.nih.gov/record/ui?ui=D000001", "MESH:D000001"),
+        ("https://meshb-prev.nlm.nih.gov/record/ui?ui=D000001", "MESH:D000001"),
+        ("https://meshb.nlm.nih.gov/record/ui?ui=D000001&view=concepts", "MESH:D000001"),
+        ("https://www.ncbi.nlm.nih.gov/gene/7157", "NCBIGene:7157"),
+        ("https://www.ncbi.nlm.nih.gov/gene/7157/", "NCBIGene:7157"),
+        ("https://www.ncbi.nlm.nih.gov/gene/7157#reference-sequences", "NCBIGene:7157"),
+        ("https://www.ncbi.nlm.nih.gov/datasets/gene/7157/", "NCBIGene:7157"),
+        ("https://www.ncbi.nlm.nih.gov/taxonomy/9606", "NCBITaxon:9606"),
+        ("https://www.ncbi.nlm.nih.gov/Taxonomy/Browser/wwwtax.cgi?mode=Info&id=9606&lvl=3", "NCBITaxon:9606"),
+        ("https://www.ncbi.nlm.nih.gov/snp/rs7412", "dbsnp:rs7412"),
+        ("https://www.genenames.org/data/gene-symbol-report/#!/hgnc_id/HGNC:1100", "HGNC:1100"),
+        ("https://www.genenames.org/data/gene-symbol-report/#!/hgnc_id/1100", "HGNC:1100"),
+        ("https://www.genenames.org/cgi-bin/gene_symbol_report?hgnc_id=HGNC:1100", "HGNC:1100"),
+        ("https://omim.org/entry/100100", "OMIM:100100"),
+        ("https://omim.org/entry/100100?search=abdomen&highlight=abdomen", "OMIM:100100"),
+        ("https://omim.org/phenotypicSeries/PS100100", "OMIM.PS:100100"),
+        ("https://identifiers.org/mesh/D000001", "MESH:D000001"),
+        ("https://identifiers.org/hgnc:HGNC:1100", "HGNC:1100"),
+        ("https://identifiers.org/CHEBI:15365", "CHEBI:15365"),
+        ("https://identifiers.org/doi:10.1000/182", "doi:10.1000/182"),
+        ("https://identifiers.org/taxonomy:9606/", "NCBITaxon:9606"),
+        ("https://bioregistry.io/uniprot:P12345", "uniprot:P12345"),
+        ("https://bioregistry.io/reference/mesh:D000001", "MESH:D000001"),
+        ("https://purl.obolibrary.org/obo/MONDO_0005148", "MONDO:0005148"),
+        ("https://www.ebi.ac.uk/chebi/searchId.do?chebiId=CHEBI:15365", "CHEBI:15365"),
+        ("https://www.ebi.ac.uk/chebi/CHEBI:15365", "CHEBI:15365"),
+        ("https://www.ebi.ac.uk/QuickGO/term/GO:0006915", "GO:0006915"),
+        ("https://amigo.geneontology.org/amigo/term/GO:0006915", "GO:0006915"),
+        ("https://hpo.jax.org/app/browse/term/HP:0001250", "HP:0001250"),
+        ("https://monarchinitiative.org/MONDO:0005148", "MONDO:0005148"),
+        ("https://disease-ontology.org/?id=DOID:9351", "DOID:9351"),
+        ("https://pubchem.ncbi.nlm.nih.gov/compound/2244", "pubchem.compound:2244"),
+        ("https://go.drugbank.com/drugs/DB00945", "drugbank:DB00945"),
+        ("https://www.ebi.ac.uk/chembl/compound_report_card/CHEMBL25/", "chembl.compound:CHEMBL25"),
+        ("https://www.cellosaurus.org/CVCL_0030", "cellosaurus:CVCL_0030"),
+        ("https://web.expasy.org/cellosaurus/CVCL_0030", "cellosaurus:CVCL_0030"),
+    ],
+)
+def test_the_address_of_a_page_is_the_identifier_that_it_shows(address: str, found: str) -> None:
+    assert curie(address) == found
+    assert curie(address.replace("https:", "http:"), "EFO") == found
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.uniprot.org/uniprot/P53_HUMAN",
+        "https://www.uniprot.org/uniprotkb?query=TP53",
+        "https://www.uniprot.org/uniref/UniRef90_P12345",
+        "https://www.ncbi.nlm.nih.gov/mesh/68000001",
+        "https://www.ncbi.nlm.nih.gov/mesh/?term=Calcimycin",
+        "https://www.ncbi.nlm.nih.gov/gene/?term=7157",
+        "https://pubchem.ncbi.nlm.nih.gov/compound/Aspirin",
+        "https://omim.org/entry/aspirin",
+        "https://bioregistry.io/registry/mesh",
+        "https://bioregistry.io/metaregistry/obofoundry/CHEBI:15365",
+        "https://registry.identifiers.org/registry/mesh",
+        "https://www.genenames.org/data/genegroup/#!/group/588",
+        "http://purl.obolibrary.org/obo/mondo.owl",
+        "https://www.ebi.ac.uk/efo/search?q=CHEBI:15365",
+        "https://example.org/CHEBI:15365",
+    ],
+)
+def test_an_address_that_shows_no_single_concept_is_none(address: str) -> None:
+    assert curie(address) == curie(address, "MESH") == ""

@@ -18,7 +18,7 @@ from fascicle.core.files.part import PartFile, part_paths
 from fascicle.core.stream import Outcome, answer_each, chunks, failure_error
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
-from fascicle.errors import InputError, UsageError
+from fascicle.errors import InputError, UsageError, explain_errors
 from fascicle.evaluation.doctor.leaks import ProtectedTexts, read_protected
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT
@@ -32,6 +32,7 @@ from fascicle.verbs.tasks.pipeline_predictions import PipelinePredictor
 from fascicle.version import VERSION
 
 _SCORES: Final = frozenset(("score", "confidence", "probability"))  # attributes of other tools
+_ADVICE: Final = "; divide percentages by 100, or give the attribute another name"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +160,11 @@ class _OtherTool:
 
 
 def _probability(mention: Mention) -> float | None:
-    """Returns the score of a mention, or what an attribute states as one, if it is a probability."""
+    """Returns the score of a mention, or the number that an attribute states as one.
+
+    Raises:
+        ValueError: the number is no probability.
+    """
     stated = [value for name, value in mention.attributes if name.lower() in _SCORES]
     if mention.score is not None or not stated:
         return mention.score
@@ -167,12 +172,19 @@ def _probability(mention: Mention) -> float | None:
         found = float(stated[0])
     except ValueError:
         return None
-    return found if 0 <= found <= 1 else None
+    if not 0 <= found <= 1:
+        raise ValueError(f"the probability {stated[0][:20]!r} of a mention of {mention.type!r} is not between 0 and 1")
+    return found
 
 
 def _types_in(request: LabelRequest) -> tuple[str, ...]:
-    documents = resolve_inputs(request.files, (), request.reading).documents(Account().reading)
-    types = {mention.type for _, document in documents for mention in document.mentions}
+    """Returns the types of all mentions, and refuses numbers that are no probabilities before anything is written."""
+    types = set[str]()
+    for place, document in resolve_inputs(request.files, (), request.reading).documents(Account().reading):
+        types.update(mention.type for mention in document.mentions)
+        with explain_errors(f"document {document.id!r} has no usable labels", at=place, advice=_ADVICE):
+            for mention in document.mentions:
+                _probability(mention)
     if not types:
         raise InputError("the texts have no mentions that could be labels; name a model that finds some")
     return tuple(sorted(types))
