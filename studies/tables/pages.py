@@ -207,6 +207,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
     "concepts-raw": concept_tables.raw,
+    "concepts-goals": concept_tables.goals,
+    "concepts-misses": concept_tables.misses,
     "concepts-stated": concept_tables.stated,
     "concepts-labels": concept_tables.labels,
     "concepts-everyday": concept_tables.everyday,
