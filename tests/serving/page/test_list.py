@@ -142,7 +142,7 @@ def test_the_address_has_document_mention_and_filters(open_shelf: Opened) -> Non
     page.fill("#find", "paper 12")
     until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
     page.locator(".doc", has_text="paper 123").click()
-    until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 123')")
+    until(page, "document.querySelector('#sheet').textContent.startsWith('Aspirin in trial 123x')")
     press(page, "n", "+")
     until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
     address = page.url
@@ -163,6 +163,25 @@ def test_the_address_has_document_mention_and_filters(open_shelf: Opened) -> Non
     until(page, "document.querySelector('#panel-head')?.textContent === 'Aspirin'")
     page.go_forward()
     until(page, "document.querySelector('#heading h2').textContent.startsWith('paper 125')")
+
+
+def test_back_leads_back_although_something_changes_at_that_moment(open_shelf: Opened) -> None:
+    page = resumed(open_shelf(curator="Ada"))
+    page.fill("#find", "paper 12")
+    until(page, "document.querySelector('.documents summary').textContent === '10 documents'")
+    for number in (123, 125):
+        page.locator(".doc", has_text=f"paper {number}").click()
+        until(page, f"document.querySelector('#sheet').textContent.startsWith('Aspirin in trial {number}x')")
+    page.evaluate(
+        """addEventListener('popstate', () => {
+            const least = document.getElementById('least');
+            least.value = '1';
+            least.dispatchEvent(new Event('input'));
+        })"""
+    )
+    for go, number in ((page.go_back, 123), (page.go_forward, 125), (page.go_back, 123)):
+        go()
+        until(page, f"document.querySelector('#sheet').textContent.startsWith('Aspirin in trial {number}x')")
 
 
 def test_a_document_that_failed_is_said_and_loaded_again(open_shelf: Opened) -> None:

@@ -6,18 +6,35 @@ const LISTED = ["q", "show", "order"];
 /** What the address says. */
 const asked = () => new URLSearchParams(location.hash.slice(1));
 
-/** Keeps the address up to date while documents of the service are curated. @param {any} store */
-export function keepAddress(store) {
+/**
+ * Keeps the address up to date while documents of the service are curated.
+ * @param {any} store
+ * @param {import("./curator.js").Curator} curator
+ * @returns {() => Promise<void>} goes to where the address says; until it is there, the address stays as it is
+ */
+export function keepAddress(store, curator) {
   let ours = false;
-  store.on(["current", "documents", "chosen", "curation", "least", "listing", ...FILTERS], () => {
+  let going = 0;
+  const keep = () => {
     const entry = store.curation?.on && store.documents[store.current];
-    if (!entry && !ours) return;
+    if (going || (!entry && !ours)) return;
     const same = asked().get("document") === entry?.id;
     if (entry?.away && same) return; // what the address says of it is not shown yet
     const hash = entry ? `#${said(entry, store)}` : "";
     if (hash !== location.hash) history[ours && entry && !same ? "pushState" : "replaceState"](null, "", hash || location.pathname + location.search);
     ours = Boolean(entry);
-  });
+  };
+  store.on(["current", "documents", "chosen", "curation", "least", "listing", ...FILTERS], keep);
+  return async () => {
+    going += 1;
+    try {
+      await restore(store, curator);
+      store.settle();
+    } finally {
+      going -= 1;
+      keep();
+    }
+  };
 }
 
 /** @param {any} entry @param {any} store */
@@ -31,7 +48,7 @@ function said(entry, store) {
 }
 
 /** Goes to where the address says, if it names a document. @param {any} store @param {import("./curator.js").Curator} curator */
-export async function restore(store, curator) {
+async function restore(store, curator) {
   const wanted = asked();
   const id = wanted.get("document");
   if (!id || !store.curation) return;

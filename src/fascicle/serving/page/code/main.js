@@ -4,7 +4,7 @@ import { showAgreement } from "./agreement.js";
 import { agreement, compare } from "./comparing.js";
 import { Curator } from "./curator.js";
 import { documentList } from "./documents.js";
-import { keepAddress, restore } from "./address.js";
+import { keepAddress } from "./address.js";
 import { button, counted, el, name, say } from "./dom.js";
 import { copy, exporting } from "./exporting.js";
 import { filters } from "./filters.js";
@@ -304,11 +304,11 @@ const table = keyTable({
   },
 });
 table.push({ keys: ["?"], group: "Page", means: "these keys", run: () => help(table) });
-keepAddress(store);
+const goToAddress = keepAddress(store, curator);
 theme();
 tools();
 place("given").focus();
 listen(table);
-begin().then(() => restore(store, curator));
-addEventListener("hashchange", () => restore(store, curator));
+begin().then(goToAddress);
+addEventListener("popstate", goToAddress); // comes with the new address, where hashchange comes later
 matchMedia("(min-width: 112rem)").addEventListener("change", heading);
