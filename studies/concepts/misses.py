@@ -18,7 +18,6 @@ import numpy as np
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Mention, overlaps
-from fascicle.core.patches import apply
 from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.terms.pack.pack import Pack
@@ -26,6 +25,7 @@ from fascicle.verbs.tasks.link_cases import mention_concepts
 from studies.common import write_result
 from studies.concepts.corpora import SOURCES, documents
 from studies.concepts.mentions import MODELS, found
+from studies.concepts.raw import linked
 from studies.concepts.renewed import Renewed
 from studies.concepts.worth import SURE, as_gold, concepts
 
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for corpus, source in SOURCES.items():
         gold = renewed.of(documents(corpus, "test"))
         given = found(args.folder, MODELS[0], corpus, "test")
-        answers = [apply(one, patch).mentions for one, patch in zip(given, opened.predict(given), strict=True)]
+        answers = linked(given, opened)()
         for kind in source.types:
             lacking = Counter(lacking_kinds(gold, answers, kind, pack))
             wrong = Counter(wrong_kinds(gold, answers, kind, pack))

@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for corpus in args.corpora:
         gold = documents(corpus, args.part)
         systems: dict[str, Callable[[], Linked]] = {
-            **{name: _linked(found(args.folder, name, corpus, args.part), opened) for name in args.models},
-            **({"gold": _linked(list(map(_bare, gold)), opened)} if "gold" in args.beside else {}),
+            **{name: linked(found(args.folder, name, corpus, args.part), opened) for name in args.models},
+            **({"gold": linked(list(map(_bare, gold)), opened)} if "gold" in args.beside else {}),
             **({"pack": _packed(gold, SOURCES[corpus].types)} if "pack" in args.beside else {}),
             **{name: rival(found(args.folder, MODELS[0], corpus, args.part), gold) for name, rival in rivals.items()},
         }
@@ -93,7 +93,7 @@ def _rows(
     return rows
 
 
-def _linked(given: list[Document], linker: Any) -> Callable[[], Linked]:
+def linked(given: list[Document], linker: Any) -> Callable[[], Linked]:
     """Documents with mentions and nothing of gold, linked."""
 
     def answers() -> Linked:

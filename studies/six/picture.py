@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fascicle.evaluation.reports.plots.canvas import legend, line_look, open_sheet, save_figure
+from fascicle.evaluation.reports.plots.canvas import legend, line_look
 from studies.common import HERE, RESULTS, result
+from studies.sheets import make_logarithmic, write_sheet
 from studies.six.tables import FULL, OF_SIX, mean_strict
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def draw(figure: Figure, of: Mapping[str, Place]) -> None:
     axes = figure.subplots()
     for number, (name, place) in enumerate(of.items()):
         axes.plot(place.rates, [place.f1] * len(place.rates), label=name, **line_look(number))
-    axes.set_xscale("log")
+    make_logarithmic(axes, "x")
     axes.set_xlabel("sentences a second, one core")
     axes.set_ylabel("mean strict F1")
     legend(figure, axes, of, count=len(of))
@@ -71,9 +72,7 @@ def main(out: Path = OUT, results: Path = RESULTS) -> int:
     if not of:
         sys.stderr.write("no model has both its speed and its rows: run studies.six.dial and .rows\n")
         return 2
-    with open_sheet(height=3.2) as figure:
-        draw(figure, of)
-        save_figure(figure, out, overwrite=True)
+    write_sheet(out, lambda figure: draw(figure, of))
     return 0
 
 

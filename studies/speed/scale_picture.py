@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fascicle.evaluation.reports.plots.canvas import legend, line_look, open_sheet, save_figure
+from fascicle.evaluation.reports.plots.canvas import legend, line_look
 from studies.common import HERE, RESULTS, result
+from studies.sheets import make_logarithmic, write_sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,8 +33,7 @@ def draw(figure: Figure, sizes: Mapping[str, Mapping[str, float]]) -> None:
     axes = figure.subplots()
     for number, (part, name) in enumerate(_PARTS.items()):
         axes.plot(list(map(int, sizes)), [one[part] for one in sizes.values()], label=name, **line_look(number))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    make_logarithmic(axes, "x", "y")
     axes.set_xlabel("documents")
     axes.set_ylabel("CPU seconds")
     legend(figure, axes, _PARTS.values(), count=len(_PARTS))
@@ -45,9 +45,7 @@ def main(out: Path = OUT, results: Path = RESULTS) -> int:
     if not sizes:
         sys.stderr.write("what grows was not measured: run studies.speed.scale\n")
         return 2
-    with open_sheet(height=3.2) as figure:
-        draw(figure, sizes)
-        save_figure(figure, out, overwrite=True)
+    write_sheet(out, lambda figure: draw(figure, sizes))
     return 0
 
 

@@ -154,7 +154,7 @@ def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) 
         openpyxl = import_extra("openpyxl", extra="office")
         book = openpyxl.load_workbook(package, read_only=True, data_only=True)
         sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
-        lost = _count_valueless(package, sheets[0][0]) if sheets else 0
+        lost = _count_valueless(package, book[sheets[0][0]]) if sheets else 0
     if not sheets:
         return
     (name, rows), *others = sheets
@@ -200,15 +200,14 @@ def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def _count_valueless(package: io.BytesIO, name: str) -> int:
+def _count_valueless(package: io.BytesIO, values: Any) -> int:
     """Counts the formulas of a sheet without a value: a program wrote them that computes none."""
     with zipfile.ZipFile(package) as parts:
         if not any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if part.startswith("xl/worksheets/")):
             return 0
     openpyxl = import_extra("openpyxl", extra="office")
-    values, formulas = (openpyxl.load_workbook(package, read_only=True, data_only=only)[name] for only in (True, False))
-    for sheet in (values, formulas):
-        sheet.reset_dimensions()
+    formulas = openpyxl.load_workbook(package, read_only=True)[values.title]
+    formulas.reset_dimensions()
     return sum(
         formula.data_type == "f" and value.value is None and value.data_type != "str"  # such a value is an empty text
         for pair in zip(values.iter_rows(), formulas.iter_rows(), strict=True)
