@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from fascicle.training.experiments.grid import Grid, read_grid
+from studies import house
 from studies.abbreviations import tables as abbreviation_tables
 from studies.best import tables as best_tables
 from studies.binder import leads as binder_leads
@@ -206,6 +207,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-ablation": lambda: link_tables.ablation(RESULTS),
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
+    "house": house.goals,
     "concepts-raw": concept_tables.raw,
     "concepts-goals": concept_tables.goals,
     "concepts-misses": concept_tables.misses,
