@@ -27,8 +27,8 @@ from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import ReadRequest, ResolvedInputs, notes_on, resolve_inputs
-from fascicle.formats.sources import input_state
+from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
+from fascicle.formats.sources import input_state, notes_on
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, add_variants, load
 from fascicle.settings.folders.vocabularies import AUTO
@@ -193,7 +193,7 @@ def annotate_files(
     to = destination(given.inputs, request.writing, several=len(request.files) > 1)
     to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
     listener = ProgressCallbacks() if listener is None else listener
-    for note in notes_on(given.places, request.reading):
+    for note in notes_on(given.places, format=request.reading.format):
         listener.tell(f"note: {note}")
     work = _Work(
         request=request,
