@@ -124,6 +124,10 @@ def test_texts_in_place_of_files(tmp_path: Path) -> None:
         ({"writing": WriteRequest(path="out.jsonl", format="jsno")}, UsageError),
         ({"writing": WriteRequest(format="brat")}, UsageError),
         ({"writing": WriteRequest(resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.txt", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.xlsx", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.jsonl.gz", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path=f"{'n' * 240}.jsonl", resume=True)}, UsageError),
         ({"writing": WriteRequest(path="out.jsonl"), "also_read": ("out.jsonl",), "files": ("in.txt",)}, None),
     ],
 )

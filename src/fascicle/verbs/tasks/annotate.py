@@ -23,7 +23,7 @@ from fascicle.core.files.part import PartFile, part_paths
 from fascicle.core.progress import choose_progress
 from fascicle.core.wording import plural
 from fascicle.formats.account import Account
-from fascicle.formats.catalogue import Format, format_named
+from fascicle.formats.catalogue import Format
 from fascicle.formats.destination import Destination, destination
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
@@ -199,7 +199,7 @@ def annotate_files(
         request=request,
         given=given,
         to=to,
-        predictor=_whole(open_predictor(), request, format_named(to.format)),
+        predictor=_whole(open_predictor(), request, to.format),
         account=Account() if account is None else account,
         listener=listener,
     )
@@ -295,7 +295,7 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
-        return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
+        return replace(writing, path=path, format=self.to.format.name, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
         total = self.given.size
@@ -309,5 +309,5 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
 
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
-        options = [self.to.format, asdict(self.request.reading), self.request.segments]
+        options = [self.to.format.name, asdict(self.request.reading), self.request.segments]
         return output_causes(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)
