@@ -67,7 +67,8 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
         found = Destination(path=path, format=chosen, grows=grows)
     else:
         chosen, folder = format_named(asked or "jsonl"), Path(path)
-        names = name_files([given.name for given in inputs], folder, suffix=chosen.suffixes[0])
+        suffix = next(iter(chosen.suffixes), f".{chosen.name}")  # a plug-in may have none
+        names = name_files([given.name for given in inputs], folder, suffix=suffix)
         files = OutputFiles(folder=folder, of=names, overwrite=request.overwrite, resume=request.resume)
         files.check()
         found = Destination(path=path, format=chosen, files=files)
