@@ -1,4 +1,4 @@
-"""Packs the folders of ``studies/results/`` into one archive each, and unpacks them.
+"""Packs the folders of ``studies/results/`` into archives, and unpacks them.
 
 usage: python -m studies.results_packs pack NAME... | unpack [NAME...]
 
@@ -7,6 +7,10 @@ Results of neighbouring runs are much alike, so that one archive of a study is a
 Predictions (``*.gz``) are stored uncompressed in the archive, for the same reason, and compressed again when they are
 unpacked. ``pack`` comes after new runs; ``unpack`` changes nothing where the folder is current, and never replaces a
 folder that somebody has changed since it was unpacked. The tests and ``make bench`` unpack by themselves.
+
+What is new or changed since the last packing goes into an archive of its own, ``results/NAME.1.tar.xz`` and so on, so
+that Git does not store the rest once more. A later archive replaces files of an earlier one. Where a file was removed,
+everything is packed anew.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, takewhile
 from pathlib import Path, PurePosixPath
 
 RESULTS = Path(__file__).parent / "results"
@@ -54,8 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def names_of(results: Path) -> list[str]:
-    """The names of all archives."""
-    return sorted(path.name.removesuffix(SUFFIX) for path in results.glob(f"*{SUFFIX}"))
+    """The names of all folders with archives."""
+    return sorted(name for path in results.glob(f"*{SUFFIX}") if "." not in (name := path.name.removesuffix(SUFFIX)))
+
+
+def archives_of(results: Path, name: str) -> list[Path]:
+    """The archives of a folder in their order; a later one replaces files of an earlier one."""
+    first = results / f"{name}{SUFFIX}"
+    further = takewhile(Path.is_file, (results / f"{name}.{number}{SUFFIX}" for number in count(1)))
+    return [first, *further] if first.is_file() else []
 
 
 def unpack_all(results: Path = RESULTS) -> list[str]:
@@ -64,14 +76,14 @@ def unpack_all(results: Path = RESULTS) -> list[str]:
 
 
 def pack(results: Path, name: str) -> bool:
-    """Writes the archive of a folder, if its content is not that of the archive already.
+    """Writes what the archives of a folder lack, if its content is not theirs already.
 
     Args:
         results: the folder of all results.
         name: of the folder below it.
 
     Returns:
-        Whether the archive was written.
+        Whether an archive was written.
 
     Raises:
         PackError: there is no such folder, or it holds nothing.
@@ -79,22 +91,30 @@ def pack(results: Path, name: str) -> bool:
     content = dict(_files(results / name))
     if not content:
         raise PackError(f"{results / name} holds no results; give the name of a folder of results")
-    archive = results / f"{name}{SUFFIX}"
-    if archive.exists() and _digest(_members(archive)) == _digest(content):
+    archives = archives_of(results, name)
+    known = _content(archives)
+    if known == content:
         return False
-    partial = archive.with_name(f".{archive.name}.{os.getpid()}")
-    partial.write_bytes(lzma.compress(_tar(content), preset=9))
-    partial.replace(archive)
-    _write_stamp(results / name, archive, content)
+    if known.keys() <= content.keys() and known:
+        target = results / f"{name}.{len(archives)}{SUFFIX}"
+        added = {path: data for path, data in content.items() if known.get(path) != data}
+    else:
+        target, added = results / f"{name}{SUFFIX}", content
+        for further in archives[1:]:
+            further.unlink()
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    partial.write_bytes(lzma.compress(_tar(added), preset=9))
+    partial.replace(target)
+    _write_stamp(results / name, archives_of(results, name), content)
     return True
 
 
 def unpack(results: Path, name: str) -> bool:
-    """Makes the folder of an archive; several processes may do so at once.
+    """Makes the folder of its archives; several processes may do so at once.
 
     Args:
         results: the folder of all results.
-        name: of the archive, without its suffix.
+        name: of the folder.
 
     Returns:
         Whether the folder was made or replaced; false if it is current.
@@ -102,26 +122,26 @@ def unpack(results: Path, name: str) -> bool:
     Raises:
         PackError: no such archive, a damaged one, or a folder that was changed since it was unpacked.
     """
-    archive, folder = results / f"{name}{SUFFIX}", results / name
-    if not archive.is_file():
-        raise PackError(f"there is no {archive}; the archives are {', '.join(names_of(results))}")
+    archives, folder = archives_of(results, name), results / name
+    if not archives:
+        raise PackError(f"there is no {results / name}{SUFFIX}; there are archives of {', '.join(names_of(results))}")
     if folder.exists():
         stamp = _stamp(folder)
-        if stamp.get("archive") == _sha256(archive.read_bytes()):
+        if stamp.get("archive") == _hash_of(archives):
             return False
         if stamp.get("content") != _digest(dict(_files(folder))):
             raise PackError(
-                f"{folder} was changed since it was unpacked, and {archive.name} is another one; pack the folder with "
+                f"{folder} was changed since it was unpacked, and {name}{SUFFIX} is another one; pack the folder with "
                 f"'python -m studies.results_packs pack {name}', or remove it"
             )
-    content = _members(archive)
+    content = _content(archives)
     with tempfile.TemporaryDirectory(dir=results, prefix=f".{name}.") as place:
         made = Path(place) / name
         for path, data in content.items():
             target = made / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
-        _write_stamp(made, archive, content)
+        _write_stamp(made, archives, content)
         _take_place(made, folder)
     return True
 
@@ -152,6 +172,17 @@ def _tar(content: Mapping[str, bytes]) -> bytes:
             member.size, member.mode = len(data), 0o644
             archive.addfile(member, io.BytesIO(data))
     return stream.getvalue()
+
+
+def _content(archives: Sequence[Path]) -> dict[str, bytes]:
+    """The content of all archives of a folder."""
+    return {path: data for archive in archives for path, data in _members(archive).items()}
+
+
+def _hash_of(archives: Sequence[Path]) -> str:
+    """One hash of several archives; of a single one that of its bytes."""
+    hashes = [_sha256(archive.read_bytes()) for archive in archives]
+    return hashes[0] if len(hashes) == 1 else _sha256("\n".join(hashes).encode())
 
 
 def _members(archive: Path) -> dict[str, bytes]:
@@ -188,8 +219,8 @@ def _stamp(folder: Path) -> dict[str, str]:
     return value if isinstance(value, dict) else {}
 
 
-def _write_stamp(folder: Path, archive: Path, content: Mapping[str, bytes]) -> None:
-    value = {"archive": _sha256(archive.read_bytes()), "content": _digest(content)}
+def _write_stamp(folder: Path, archives: Sequence[Path], content: Mapping[str, bytes]) -> None:
+    value = {"archive": _hash_of(archives), "content": _digest(content)}
     (folder / _STAMP).write_text(json.dumps(value) + "\n", encoding="utf-8")
 
 

@@ -327,6 +327,23 @@ def test_a_format_has_a_start_and_an_end(install: Install, tmp_path: Path) -> No
     assert text.read_bytes() == b"<\n1 a\n1 b\n>\n"
 
 
+def test_a_file_of_a_plugin_cannot_be_resumed(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("plug_f", FORMAT, writers={"lines": "Lines"})
+    asked = ["annotate", __file__, "--model", "biomed-fast", "--no-link", "-o", str(tmp_path / "a.lines"), "--resume"]
+    assert main(asked) == 2
+    assert "cannot be gone on with" in capsys.readouterr().err
+
+
+def test_the_files_of_a_plugin_without_a_suffix_end_with_its_name(install: Install, tmp_path: Path) -> None:
+    install("plug_f", FORMAT.replace('(".lines",)', "()"), writers={"lines": "Lines"})
+    (tmp_path / "in.txt").write_text("asthma", encoding="utf-8")
+    asked = ["annotate", str(tmp_path / "in.txt"), "--model", "biomed-fast", "--no-link", "--format", "lines"]
+    assert main([*asked, "-o", f"{tmp_path}/out/"]) == 0
+    assert (tmp_path / "out" / "in.lines").read_bytes() == b"<\nasthma\n>\n"
+
+
 def test_an_empty_file_with_the_suffix_of_a_plugin_is_no_plain_text(install: Install, tmp_path: Path) -> None:
     install("plug_f", FORMAT, readers={"lines": "Lines"})
     (tmp_path / "a.lines").touch()

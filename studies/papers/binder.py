@@ -226,6 +226,7 @@ def _taggers() -> list[PaperRow]:
             "states commands and cost.",
             table=f"{PAGE}#models-taught-from-these-labels",
             commands=("studies/grids/self-training.toml", "studies.binder.self_training"),
+            results=("self-training.tar.xz", "distant.tar.xz"),
         ),
     ]
 

@@ -45,16 +45,46 @@ def test_what_was_packed_is_unpacked(results: Path) -> None:
     assert (results / "study.tar.xz").read_bytes() == packed
 
 
-def test_a_newer_archive_replaces_what_nobody_changed(results: Path) -> None:
+def test_what_is_new_goes_into_an_archive_of_its_own(results: Path) -> None:
+    folder = results / "study"
     packs.pack(results, "study")
-    older = (results / "study.tar.xz").read_bytes()
+    first = (results / "study.tar.xz").read_bytes()
+    (folder / "two-s1.json").write_text("{}", encoding="utf-8")
+    (folder / "one-s1.json").write_text('{"f1": 2}', encoding="utf-8")
+    assert packs.pack(results, "study")
+    assert not packs.pack(results, "study")
+    assert (results / "study.tar.xz").read_bytes() == first
+    with tarfile.open(results / "study.1.tar.xz") as added:
+        assert sorted(added.getnames()) == ["one-s1.json", "two-s1.json"]
+    before = content(folder)
+    folder.rename(results / "elsewhere")
+    assert packs.names_of(results) == packs.unpack_all(results) == ["study"]
+    assert content(folder) == before
+
+
+def test_a_removed_file_is_in_no_archive(results: Path) -> None:
+    packs.pack(results, "study")
     (results / "study" / "two-s1.json").write_text("{}", encoding="utf-8")
     packs.pack(results, "study")
-    newer = (results / "study.tar.xz").read_bytes()
-    (results / "study.tar.xz").write_bytes(older)
+    (results / "study" / "one-s1.json").unlink()
+    assert packs.pack(results, "study")
+    assert [path.name for path in results.glob("*.tar.xz")] == ["study.tar.xz"]
+    before = content(results / "study")
+    (results / "study").rename(results / "elsewhere")
+    packs.unpack_all(results)
+    assert content(results / "study") == before
+
+
+def test_a_newer_archive_replaces_what_nobody_changed(results: Path) -> None:
+    packs.pack(results, "study")
+    (results / "study" / "two-s1.json").write_text("{}", encoding="utf-8")
+    packs.pack(results, "study")
+    added = results / "study.1.tar.xz"
+    newer = added.read_bytes()
+    added.unlink()  # as in a checkout of before
     assert packs.unpack(results, "study")
     assert not (results / "study" / "two-s1.json").exists()
-    (results / "study.tar.xz").write_bytes(newer)
+    added.write_bytes(newer)
     assert packs.unpack(results, "study")
     assert (results / "study" / "two-s1.json").exists()
 
@@ -63,10 +93,9 @@ def test_a_newer_archive_replaces_what_nobody_changed(results: Path) -> None:
 def test_a_changed_folder_stays(results: Path, change: str) -> None:
     packs.pack(results, "study")
     folder = results / "study"
-    older = (results / "study.tar.xz").read_bytes()
     (folder / "two-s1.json").write_text("{}", encoding="utf-8")
     packs.pack(results, "study")
-    (results / "study.tar.xz").write_bytes(older)
+    (results / "study.1.tar.xz").unlink()
     if change == "stamp":
         (folder / ".unpacked").unlink()
     else:

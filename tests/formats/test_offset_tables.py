@@ -17,8 +17,7 @@ from fascicle.errors import FormatError, InputError
 from fascicle.formats import ReadReport, detect, read, sources, write
 from fascicle.formats.offset_tables import columns_by_name
 from fascicle.formats.report import FailedDocuments
-from fascicle.formats.requests import ReadRequest, left_out_notes
-from fascicle.formats.sources import input_state, source_sha256
+from fascicle.formats.sources import input_state, left_out_notes, source_sha256
 
 HEADER = "tweets_id\tbegin\tend\ttype\textraction\n"
 TEXTS = {"11": "😀 Tengo gripe, y «asma».", "12": "Nada.", "13": 'Enfermedades "raras"\nhoy'}
@@ -226,15 +225,15 @@ def test_a_folder_of_plain_texts_says_that_a_table_was_not_read(tmp_path: Path) 
     assert not any(one.mentions for one in read(folder, report=report))
     assert report.tables_unread == {str(folder): table}
     assert any(table in line for line in report.lines())
-    notes = list(left_out_notes([str(folder)], ReadRequest()))
+    notes = list(left_out_notes([str(folder)]))
     assert len(notes) == 1
     assert table in notes[0]
-    for quiet in (ReadRequest(format="plain"), ReadRequest(format="offsets")):
-        assert not list(left_out_notes([str(folder)], quiet))
+    for quiet in ("plain", "offsets"):
+        assert not list(left_out_notes([str(folder)], format=quiet))
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.txt").write_text("x")
-    assert not list(left_out_notes([str(other)], ReadRequest()))
+    assert not list(left_out_notes([str(other)]))
 
 
 def test_the_command_line_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,9 +283,9 @@ def test_folders_below_are_not_looked_through_for_a_note(tmp_path: Path, monkeyp
     (folder / "deep/deeper").mkdir(parents=True)
     (folder / "deep/deeper/99.txt").write_text("x")
     monkeypatch.setattr(sources, "open_tree", _refuse)
-    assert len(list(left_out_notes([str(folder)], ReadRequest()))) == 2  # the table, and the folder below
+    assert len(list(left_out_notes([str(folder)]))) == 2  # the table, and the folder below
     (tmp_path / "mentions.tsv").write_text(HEADER + "99\t0\t1\tX\tx\n")
-    assert len(list(left_out_notes([str(folder)], ReadRequest()))) == 1
+    assert len(list(left_out_notes([str(folder)]))) == 1
 
 
 def _refuse(*_: object, **__: object) -> None:

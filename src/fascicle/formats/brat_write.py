@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 from fascicle.core.document import Document, Link, Mention, MentionKey, Relation
 from fascicle.core.files.atomic import check_folder, check_target
-from fascicle.core.files.source import STDIN
+from fascicle.core.files.source import LONGEST_NAME, STDIN
 from fascicle.core.files.tree import lower_suffix
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
@@ -26,7 +26,6 @@ from fascicle.formats.report import WriteReport
 _WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
 _HOLDS: Final = held_fields("brat", _WHOLE, partly="relations links link-names attributes")
 _ANN: Final = ".ann"
-_LONGEST_NAME: Final = 255  # bytes; what file systems allow
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3
@@ -121,10 +120,10 @@ def _name(document: Document) -> str:
         length = len(f"{name}{TEXT}".encode())
     except UnicodeEncodeError:
         raise InputError(f"the id {document.id!r} is not Unicode, so it cannot name a file; rename it") from None
-    if not name or length > _LONGEST_NAME:
+    if not name or length > LONGEST_NAME:
         raise InputError(
             f"the id {shorten(document.id)!r} cannot name a file: it needs 1 to "
-            f"{plural(_LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
+            f"{plural(LONGEST_NAME - len(TEXT), 'byte')}, and has {length - len(TEXT)}; rename it"
         )
     return name
 

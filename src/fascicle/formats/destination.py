@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
 from fascicle.core.files.apart import Inputs
-from fascicle.core.files.folder_run import OutputFiles
-from fascicle.core.files.part import part_paths
-from fascicle.core.files.pipes import open_descriptor
-from fascicle.core.files.source import STDIN, stem
+from fascicle.core.files.folder_run import OutputFiles, name_files
+from fascicle.core.files.part import can_be_resumed, part_paths
+from fascicle.core.files.source import STDIN
 from fascicle.errors import UsageError
-from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
+from fascicle.formats.catalogue import Format, format_named, format_of_output
 from fascicle.formats.outputs import STDOUT, WriteRequest
 from fascicle.formats.requests import Input
-
-_LONGEST: Final = 255  # bytes of a file name that file systems allow
-_NUMBER: Final = 8  # bytes of it for a number that makes names unique
 
 
 class Destination(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,13 +22,13 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: of the file or folder, or ``"-"``.
-        format: a name of ``formats.catalogue.FORMATS``.
+        format: of the files.
         files: one for each input; ``None`` where all go to one place.
         grows: whether one file is written beside its final name, so that a later run can go on with it.
     """
 
     path: str
-    format: str
+    format: Format
     files: OutputFiles | None = None
     grows: bool = False
 
@@ -70,13 +63,15 @@ def destination(inputs: Sequence[Input], request: WriteRequest, *, several: bool
     is_whole = path == STDOUT or (told and format_named(told).many)
     if is_whole or not _is_folder(path, several=several or len(inputs) > 1):
         chosen = request.check()
-        found = Destination(path=path, format=chosen.name, grows=not is_whole and _grows(path, chosen.name))
+        grows = not is_whole and chosen.writer.grows and can_be_resumed(path)
+        found = Destination(path=path, format=chosen, grows=grows)
     else:
         chosen, folder = format_named(asked or "jsonl"), Path(path)
-        names = _file_names(inputs, folder, chosen.suffixes[0])
+        suffix = next(iter(chosen.suffixes), f".{chosen.name}")  # a plug-in may have none
+        names = name_files([given.name for given in inputs], folder, suffix=suffix)
         files = OutputFiles(folder=folder, of=names, overwrite=request.overwrite, resume=request.resume)
         files.check()
-        found = Destination(path=path, format=chosen.name, files=files)
+        found = Destination(path=path, format=chosen, files=files)
     if request.resume:
         _check_resume(found, inputs)
     return found
@@ -94,40 +89,5 @@ def _check_resume(found: Destination, inputs: Sequence[Input]) -> None:
         )
 
 
-def _grows(path: str, format_name: str) -> bool:
-    """True if the file can grow record by record: not the text view, not compressed, no device.
-
-    The name of its partial file must not be too long for file systems.
-    """
-    if (
-        format_name == "text"
-        or format_name not in FORMATS
-        or not FORMATS[format_name].writer.grows
-        or path.endswith(".gz")
-        or (Path(path).exists() and not Path(path).is_file())
-        or open_descriptor(path) is not None
-    ):
-        return False
-    return all(len(os.fsencode(own.name)) <= _LONGEST for own in part_paths(path))
-
-
 def _is_folder(path: str, *, several: bool) -> bool:
     return path.endswith("/") or Path(path).is_dir() or (several and not Path(path).suffix and not Path(path).exists())
-
-
-def _file_names(inputs: Sequence[Input], folder: Path, suffix: str) -> dict[str, Path]:
-    """Returns the names of the output files; equal names get a number, and long names are cut."""
-    found: dict[str, Path] = {}
-    taken: set[str] = set()
-    numbers: Counter[str] = Counter()
-    for given in inputs:
-        base = stem(given.name) if given.text is None else given.name
-        while len(os.fsencode(base + suffix)) > _LONGEST - _NUMBER:
-            base = base[:-1]
-        name = base
-        while name.lower() in taken:
-            numbers[base.lower()] = max(numbers[base.lower()], 1) + 1
-            name = f"{base}-{numbers[base.lower()]}"
-        taken.add(name.lower())
-        found[given.name] = folder / f"{name}{suffix}"
-    return found

@@ -316,6 +316,7 @@ def writer_of(writer: contracts.Writer, *, name: str) -> Writer:
         holds=HeldFields(format=name, fields=fields),
         encoder=lambda options: partial(_encode, writer, name),
         into=partial(open_frame, head=writer.start, tail=writer.end),
+        grows=False,
     )
 
 

@@ -18,8 +18,8 @@ from fascicle.errors import FormatError, InputError, UsageError
 from fascicle.formats.catalogue import canonical_name, format_named, plugged_by_suffix
 from fascicle.formats.files import make_sources, unique_ids
 from fascicle.formats.files import stream_sources as documents_in
-from fascicle.formats.report import ReadReport, table_unread
-from fascicle.formats.sources import Place, beside_brat, count_left_out, find_places, unread_tables
+from fascicle.formats.report import ReadReport
+from fascicle.formats.sources import Place, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
@@ -206,30 +206,6 @@ def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:
 def expand_paths(files: Sequence[str], request: ReadRequest) -> list[str]:
     """Returns the files, with each folder replaced by its files (``*.txt``); see `places_to_read`."""
     return [source for place in places_to_read(files, request) for source in place.sources]
-
-
-def notes_on(places: Sequence[Place], request: ReadRequest) -> Iterator[str]:
-    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside brat files."""
-    for name, table in unread_tables(places, format=request.format).items():
-        yield table_unread(name, table)
-    for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
-        if count := count_left_out(folder):
-            yield (
-                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
-                "of a folder, only the *.txt files are read, not those of its subfolders"
-            )
-    for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
-        if request.format in ("auto", "brat") and (others := beside_brat(folder)):
-            yield (
-                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in this folder of "
-                "brat, only *.txt files and their annotation files are read; name other files to read them too"
-            )
-
-
-def left_out_notes(files: Sequence[str], request: ReadRequest) -> Iterator[str]:
-    """Works like `notes_on`, for files and folders that may not exist."""
-    folders = [file for file in files if file != STDIN and Path(file).is_dir()]
-    return notes_on(find_places(folders, format=request.format), request)
 
 
 def read_file(

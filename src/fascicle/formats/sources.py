@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -14,9 +14,11 @@ import msgspec
 
 from fascicle.core.files.source import STDIN
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
+from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import format_named, readable_by_suffix
 from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT
+from fascicle.formats.report import table_unread
 from fascicle.settings.folders.best import description_file, model_folder
 from fascicle.settings.folders.described import file_sha256
 
@@ -99,12 +101,36 @@ def _files_of(folder: Path) -> list[Path]:
     return files
 
 
-def count_left_out(folder: Path) -> int:
+def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
+    """Yields messages about what folders hold and nobody reads: beside texts, and corpora beside brat files."""
+    for name, table in unread_tables(places, format=format).items():
+        yield table_unread(name, table)
+    for folder in dict.fromkeys(Path(place.path) for place in places if place.is_texts):
+        if count := _count_left_out(folder):
+            yield (
+                f"{count:,} other {'entry' if count == 1 else 'entries'} of {folder} left out; "
+                "of a folder, only the *.txt files are read, not those of its subfolders"
+            )
+    for folder in dict.fromkeys(Path(place.path) for place in places if not place.is_texts):
+        if format in ("auto", "brat") and (others := _beside_brat(folder)):
+            yield (
+                f"{plural(len(others), 'file')} of {folder} left out, the first {others[0]}; in this folder of "
+                "brat, only *.txt files and their annotation files are read; name other files to read them too"
+            )
+
+
+def left_out_notes(files: Sequence[str], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
+    """Works like `notes_on`, for files and folders that may not exist."""
+    folders = [file for file in files if file != STDIN and Path(file).is_dir()]
+    return notes_on(find_places(folders, format=format), format=format)
+
+
+def _count_left_out(folder: Path) -> int:
     """Returns the number of entries of a folder that `_files_of` leaves out; hidden ones are not counted."""
     return sum(not (entry.name.startswith(".") or _is_text(entry)) for entry in folder.iterdir())
 
 
-def beside_brat(folder: Path) -> list[str]:
+def _beside_brat(folder: Path) -> list[str]:
     """Returns the names of files in a folder of brat files that are corpora in other formats; sorted."""
     if not folder.is_dir() or format_of_folder(folder) != "brat":
         return []

@@ -241,4 +241,4 @@ def _above_legend(stream: BinaryIO, views: Any) -> Iterator[WriteOne]:
     put(views.legend().encode())
 
 
-WRITER: Final = Writer(holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend)
+WRITER: Final = Writer(holds=_HOLDS, encoder=TextView, options=ViewOptions, into=_above_legend, grows=False)

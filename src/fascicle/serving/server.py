@@ -1,4 +1,7 @@
-"""Server of the app, and its log: the port is bound before pipelines are opened, and accepted requests are answered."""
+"""Server of the app, and its log: the port is bound before pipelines are opened, and accepted requests are answered.
+
+It limits the number of connections, and the time for the headers of a request.
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import msgspec
-
 from fascicle.core.progress import progress
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
@@ -31,7 +29,7 @@ from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, Threads, call, fills, number, option, reads
 from fascicle.verbs.process import pause_garbage_collection
-from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate_files
+from fascicle.verbs.tasks.annotate import AnnotateRequest, PredictorOpener, ProgressCallbacks, annotate_files
 
 _MODEL = (
     "name of a shipped model or pack, a model folder, a dictionary (.tsv: a type, a TAB and a name in each "
@@ -129,14 +127,12 @@ def run(args: Options) -> int:
     request, tally = _request_of(args), Tally()
     on_stdout = request.writing.path == STDOUT
     shown = progress(quiet=on_stdout and sys.stdout.isatty())
-    listener = ProgressCallbacks(tell=say, seen=shown.see)
-    if request.link and _is_short(args):  # its modules are imported while the graph of the model is opened
+    listener = ProgressCallbacks(tell=say, seen=shown.see, wrote=partial(_say_written, verbose=args.verbose))
+    if not args.no_link and _is_short(args):  # its modules are imported while the graph of the model is opened
         Thread(target=import_module, args=("fascicle.linking.opening",)).start()
-    if args.verbose:
-        listener = msgspec.structs.replace(listener, wrote=_say_written)
     try:
         with pause_garbage_collection() if _is_short(args) else nullcontext():
-            annotate_files(request, _predictor_of(args), account=tally.account, listener=listener)
+            annotate_files(request, _opener_of(args), account=tally.account, listener=listener)
     finally:
         shown.end()
     tally.say(verbose=args.verbose)
@@ -171,12 +167,17 @@ def _request_of(args: Options) -> AnnotateRequest:
         texts=tuple(args.text),
         reading=shared.read_request(args),
         writing=replace(writing, format=form, options=options),
-        link=None if args.no_link else tuple(args.link) or AUTO,
         also_read=(args.types,) if args.types else (),
     )
 
 
-def _predictor_of(args: Options) -> Callable[[], Annotator]:
+def _opener_of(args: Options) -> PredictorOpener:
+    """Builds the opener of the predictor from the options."""
+    link = None if args.no_link else tuple(args.link) or AUTO
+    return PredictorOpener(load=_loader_of(args), link=link, ontology=args.ontology, variants=args.variants)
+
+
+def _loader_of(args: Options) -> Callable[[], Annotator]:
     """Returns a function that opens the predictor with the requested filters on its mentions.
 
     Raises:
@@ -228,8 +229,9 @@ def _opened(
     return filter_output(predictor, also=names, **chosen)
 
 
-def _say_written(path: Path, report: WriteReport) -> None:
-    say(f"wrote {path}: {plural(report.documents, 'document')}, {plural(report.mentions, 'mention')}")
+def _say_written(path: Path, report: WriteReport, *, verbose: bool) -> None:
+    if verbose:
+        say(f"wrote {path}: {plural(report.documents, 'document')}, {plural(report.mentions, 'mention')}")
 
 
 def _note_unread(types: str | None, predictor: Annotator) -> None:

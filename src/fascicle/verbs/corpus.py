@@ -9,7 +9,8 @@ from fascicle.core.document import Document
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import Input, ReadRequest, notes_on, places_to_read, read_inputs
+from fascicle.formats.requests import Input, ReadRequest, places_to_read, read_inputs
+from fascicle.formats.sources import notes_on
 from fascicle.formats.stats import corpus_stats, format_table
 from fascicle.verbs import corpus_check, shared
 from fascicle.verbs.console import Tally, with_progress
@@ -80,7 +81,7 @@ def _run_convert(args: Convert) -> int:
 
 def _documents(files: Sequence[str], request: ReadRequest, account: Account) -> Iterator[Document]:
     places = places_to_read(files, request)
-    say_notes(notes_on(places, request))
+    say_notes(notes_on(places, format=request.format))
     inputs = [Input(name=source) for place in places for source in place.sources]
     yield from account.counted(document for _, document in read_inputs(inputs, request, report=account.reading))
 

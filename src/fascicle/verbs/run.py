@@ -14,7 +14,7 @@ from fascicle.core.progress import progress
 from fascicle.core.wording import plural
 from fascicle.formats.catalogue import PARTS
 from fascicle.formats.losses import describe_loss
-from fascicle.formats.requests import left_out_notes
+from fascicle.formats.sources import left_out_notes
 from fascicle.pipeline.running.report import Totals
 from fascicle.pipeline.running.run import Progress
 from fascicle.settings.inputs import Case
@@ -63,7 +63,7 @@ class Options(Strict, Reading):
 def run(args: Options) -> int:
     """Runs the pipeline; returns the exit code."""
     shown, reading = progress(), read_request(args)
-    say_notes(left_out_notes(args.files, reading))
+    say_notes(left_out_notes(args.files, format=reading.format))
     see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account

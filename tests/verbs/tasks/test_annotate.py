@@ -12,13 +12,21 @@ from fascicle.cli import main
 from fascicle.core import codec
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.errors import FascicleError, InputError, OutputError, UsageError
+from fascicle.formats.catalogue import FORMATS
 from fascicle.formats.files import read
+from fascicle.formats.losses import HeldFields
 from fascicle.formats.outputs import WriteRequest
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.formats.requests import ReadRequest
 from fascicle.loading import load
 from fascicle.text.annotator import Annotator
-from fascicle.verbs.tasks.annotate import AnnotateRequest, ProgressCallbacks, annotate, annotate_files
+from fascicle.verbs.tasks.annotate import (
+    AnnotateRequest,
+    PredictorOpener,
+    ProgressCallbacks,
+    annotate,
+    annotate_files,
+)
 
 EARLIER = (Mention(((0, 4),), "Disease", source="names"), Mention(((0, 4),), "Disease"))
 DOCUMENTS = (
@@ -40,6 +48,9 @@ class Fragile(Annotator):
             raise RuntimeError("a network of its own mind")
         found = [document.text.find("fever") for document in documents]
         return [Patch(add=(Mention(((at, at + 5),), "Disease", source=self.name),) if at >= 0 else ()) for at in found]
+
+
+FRAGILE = PredictorOpener(load=Fragile)
 
 
 @pytest.fixture
@@ -71,7 +82,7 @@ def test_python_and_the_command_treat_documents_alike(
     report = going_on()
     streamed = list(load(names).stream(read(corpus, report=report)))
     request = AnnotateRequest(files=(str(corpus),), writing=WriteRequest(path=str(tmp_path / "request.jsonl")))
-    account = annotate_files(request, lambda: load(names))
+    account = annotate_files(request, PredictorOpener(load=lambda: load(names)))
     assert list(read(tmp_path / "command.jsonl")) == list(read(tmp_path / "request.jsonl")) == streamed
     assert (tmp_path / "command.jsonl").read_bytes() == (tmp_path / "request.jsonl").read_bytes()
     assert (account.written, account.aside) == (4, 1)
@@ -98,7 +109,7 @@ def test_a_document_that_cannot_be_answered_is_set_aside_alike(tmp_path: Path) -
     )
     told: list[int] = []
     listener = ProgressCallbacks(seen=lambda documents, reached, total: told.append(documents))
-    account = annotate_files(request, Fragile, listener=listener)
+    account = annotate_files(request, FRAGILE, listener=listener)
     assert list(read(tmp_path / "out.jsonl")) == streamed
     assert account.predicting.sentences == [str(error) for error in heard]
     assert (account.read, account.written, account.aside) == (4, 3, 1)
@@ -108,7 +119,7 @@ def test_a_document_that_cannot_be_answered_is_set_aside_alike(tmp_path: Path) -
 def test_texts_in_place_of_files(tmp_path: Path) -> None:
     texts = ("no fever", "cancer", "")
     request = AnnotateRequest(texts=texts, writing=WriteRequest(path=str(tmp_path / "out.jsonl")))
-    annotate_files(request, Fragile)
+    annotate_files(request, FRAGILE)
     assert list(read(tmp_path / "out.jsonl")) == list(Fragile().stream(texts, aside=lambda error: None))
 
 
@@ -122,8 +133,14 @@ def test_texts_in_place_of_files(tmp_path: Path) -> None:
         ({"writing": WriteRequest(path="there.jsonl")}, OutputError),
         ({"writing": WriteRequest(path="out.docx")}, UsageError),
         ({"writing": WriteRequest(path="out.jsonl", format="jsno")}, UsageError),
+        ({"writing": WriteRequest(path="out/", format="webanno")}, UsageError),
+        ({"writing": WriteRequest(path="out/", format="pdf")}, UsageError),
         ({"writing": WriteRequest(format="brat")}, UsageError),
         ({"writing": WriteRequest(resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.txt", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.xlsx", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path="out.jsonl.gz", resume=True)}, UsageError),
+        ({"writing": WriteRequest(path=f"{'n' * 240}.jsonl", resume=True)}, UsageError),
         ({"writing": WriteRequest(path="out.jsonl"), "also_read": ("out.jsonl",), "files": ("in.txt",)}, None),
     ],
 )
@@ -135,7 +152,7 @@ def test_what_is_refused_is_refused_before_the_predictor_is_opened(
     (tmp_path / "there.jsonl").write_text("mine", encoding="utf-8")
     opened: list[Annotator] = []
 
-    def predictor() -> Annotator:
+    def predictor(holds: HeldFields) -> Annotator:
         opened.append(Fragile())
         return opened[0]
 
@@ -159,10 +176,40 @@ def test_one_file_for_each_input(tmp_path: Path) -> None:
         reading=ReadRequest(format="plain"),
         writing=WriteRequest(path=f"{tmp_path}/out/", format="records"),
     )
-    annotate_files(request, Fragile, listener=ProgressCallbacks(wrote=lambda path, report: wrote.append(path.name)))
+    annotate_files(request, FRAGILE, listener=ProgressCallbacks(wrote=lambda path, report: wrote.append(path.name)))
     assert wrote == ["a.records.jsonl", "b.records.jsonl"]
     (document,) = read(tmp_path / "out" / "b.records.jsonl")
     assert [m.text_in(document.text) for m in document.mentions] == ["fever"]
+
+
+@pytest.mark.parametrize(
+    ("output", "form", "chosen"),
+    [("out.jsonl", "auto", "jsonl"), ("out.tsv", "auto", "tsv"), ("out/", "conll", "conll"), ("out", "brat", "brat")],
+)
+def test_the_predictor_is_opened_for_what_the_output_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, form: str, chosen: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("a fever", encoding="utf-8")
+    asked: list[HeldFields] = []
+
+    def opened(holds: HeldFields) -> Annotator:
+        asked.append(holds)
+        return Fragile()
+
+    annotate_files(AnnotateRequest(files=("in.txt",), writing=WriteRequest(path=output, format=form)), opened)
+    assert asked == [FORMATS[chosen].writer.holds]
+
+
+@pytest.mark.parametrize(
+    ("form", "link", "links"),
+    [("jsonl", "auto", True), ("conll", "auto", False), ("conll", ("basic",), True), ("jsonl", None, False)],
+)
+def test_links_that_the_output_cannot_hold_are_given_only_if_a_linker_was_named(
+    form: str, link: str | tuple[str, ...] | None, links: bool
+) -> None:
+    predictor = PredictorOpener(load=Fragile, link=link)(FORMATS[form].writer.holds)
+    assert predictor.links == links
 
 
 def test_python_takes_own_names_and_shows_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

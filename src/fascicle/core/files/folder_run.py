@@ -14,7 +14,7 @@ import shutil
 import stat
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +26,7 @@ import msgspec
 from fascicle.core.files.atomic import check_target, link_file, sync, write_errors
 from fascicle.core.files.owned import Ledger
 from fascicle.core.files.part import Journal, is_journal
+from fascicle.core.files.source import LONGEST_NAME, stem
 from fascicle.errors import OutputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _UNNAMED: Final = ".fascicle-unnamed"
 _KIND: Final = "annotate"  # kind in the record of the folder
 _TOGETHER: Final = 256  # most files in a group
 _EVERY: Final = 0.5  # seconds that a file waits for others
+_NUMBER: Final = 8  # bytes of a file name for a number that makes it unique
 _WAITING: Final = 2  # most groups that are written, but not yet finished
 
 
@@ -46,6 +48,30 @@ class _File(NamedTuple):
     path: str
     replace: bool
     entry: Mapping[str, Any]
+
+
+def name_files(inputs: Iterable[str], folder: Path, *, suffix: str) -> dict[str, Path]:
+    """Returns an output file for each input, named after it; equal names get a number, and long names are cut.
+
+    Args:
+        inputs: names of the inputs.
+        folder: folder of the files.
+        suffix: suffix of the files.
+    """
+    found: dict[str, Path] = {}
+    taken: set[str] = set()
+    numbers: Counter[str] = Counter()
+    for given in inputs:
+        base = stem(given)
+        while len(os.fsencode(base + suffix)) > LONGEST_NAME - _NUMBER:
+            base = base[:-1]
+        name = base
+        while name.lower() in taken:
+            numbers[base.lower()] = max(numbers[base.lower()], 1) + 1
+            name = f"{base}-{numbers[base.lower()]}"
+        taken.add(name.lower())
+        found[given] = folder / f"{name}{suffix}"
+    return found
 
 
 class OutputFiles(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,8 @@ from typing import Any, BinaryIO, Final, cast
 import msgspec
 
 from fascicle.core.files.atomic import check_target, copy_permissions, rename_to_final, sync_folder, write_errors
+from fascicle.core.files.pipes import open_descriptor
+from fascicle.core.files.source import LONGEST_NAME
 from fascicle.core.files.temporary import lock
 from fascicle.errors import OutputError, Place
 
@@ -174,6 +176,13 @@ def part_paths(target: str | os.PathLike[str]) -> tuple[Path, Path]:
     final = Path(target).resolve()
     part = final.with_name(f"{final.name}.part")
     return part, part.with_name(f"{part.name}.journal")
+
+
+def can_be_resumed(target: str) -> bool:
+    """True if an output can be a `PartFile`: it is not compressed, no device, and has no very long name."""
+    file = Path(target)
+    is_plain = not target.endswith(".gz") and (not file.exists() or file.is_file()) and open_descriptor(target) is None
+    return is_plain and all(len(os.fsencode(own.name)) <= LONGEST_NAME for own in part_paths(target))
 
 
 class PartFile:

@@ -1,7 +1,7 @@
 """Files and folders named by URLs, such as ``s3://bucket/key``, through fsspec (extra ``remote``).
 
 A file is copied as a whole in either direction. An object store shows a file under its name only when it is complete,
-so no temporary name is needed there.
+so no temporary name is needed there. There is no limit of size here: the reader of the copy has its own.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from fascicle.errors import FormatError, UsageError
 MAX_LINE: Final = 64 * 2**20  # bytes (or characters, where the encoding is not UTF-8)
 MAX_FILE: Final = 512 * 2**20  # for files read as a whole: a plain text, a JSON array
 STDIN: Final = "-"
+LONGEST_NAME: Final = 255  # bytes of the name of a file; what file systems allow
 GZIP: Final = b"\x1f\x8b"
 _BOM: Final = codecs.BOM_UTF8
 _MAX_DIGITS: Final = 18  # most digits of an integer; more than any offset has

@@ -1,4 +1,4 @@
-"""Scores for a person: tables in plain text, percentages with two decimals."""
+"""Scores for a person, on a terminal: tables in plain text, percentages with two decimals."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ from fascicle.core.files.part import PartFile, part_paths
 from fascicle.core.progress import choose_progress
 from fascicle.core.wording import plural
 from fascicle.formats.account import Account
-from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.destination import Destination, destination
+from fascicle.formats.losses import HeldFields
 from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
-from fascicle.formats.requests import ReadRequest, ResolvedInputs, notes_on, resolve_inputs
-from fascicle.formats.sources import input_state
+from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
+from fascicle.formats.sources import input_state, notes_on
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, add_variants, load
 from fascicle.settings.folders.vocabularies import AUTO
@@ -63,9 +63,6 @@ class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
         writing: place and format of the result; standard output by default.
         segments: also give the sentences and words that each text is cut into.
         abbreviations: also give where each text defines short forms.
-        variants: also find sequence variants.
-        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for formats that hold no links.
-        ontology: vocabulary of the links, as `fascicle.load` takes it.
         also_read: other files that must not be overwritten.
     """
 
@@ -75,10 +72,43 @@ class AnnotateRequest(msgspec.Struct, frozen=True, kw_only=True):
     writing: WriteRequest = msgspec.field(default_factory=WriteRequest)
     segments: bool = False
     abbreviations: bool = False
-    variants: bool = False
+    also_read: tuple[str, ...] = ()
+
+
+class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
+    """Opener of a predictor that gives no links which the output could not hold.
+
+    Attributes:
+        load: returns the predictor that finds the mentions.
+        link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for outputs that hold no links.
+        ontology: vocabulary of the links, as `fascicle.load` takes it.
+        variants: also find sequence variants.
+    """
+
+    load: Callable[[], Annotator]
     link: str | tuple[str, ...] | None = None
     ontology: str = ""
-    also_read: tuple[str, ...] = ()
+    variants: bool = False
+
+    def __call__(self, holds: HeldFields) -> Annotator:
+        """Opens the predictor, with links and sequence variants as asked for.
+
+        Args:
+            holds: fields that the format of the output holds.
+
+        Raises:
+            FascicleError: see `fascicle.load`.
+        """
+        from fascicle.runtime.wrapped import add_links
+
+        predictor = self.load()
+        if self.ontology or self.link not in (None, AUTO):
+            predictor = add_links(predictor, self.link, ontology=self.ontology)
+        elif self.link and "links" in holds.fields:
+            predictor = add_links(predictor, self.link, keep=holds.links)
+        if self.variants:
+            predictor = add_variants(predictor, holds.links if self.link else lambda links: ())
+        return predictor
 
 
 @contextmanager
@@ -146,24 +176,26 @@ def annotate(  # noqa: PLR0913 - as users say it
     request = AnnotateRequest(
         files=to_path_list(files),
         writing=WriteRequest(path=os.fspath(output), format=format, overwrite=overwrite, resume=resume),
+    )
+    names = None if also is None else to_path_list(also, name="also")
+    opener = PredictorOpener(
+        load=partial(load, to_path_list(model, name="model"), also=names, case=case),
         link=link if link in (None, AUTO) else to_path_list(link, name="link"),
         ontology=ontology,
         variants=variants,
     )
-    names = None if also is None else to_path_list(also, name="also")
-    opening = partial(load, to_path_list(model, name="model"), also=names, case=case)
     if not progress:
-        return annotate_files(request, opening)
+        return annotate_files(request, opener)
     shown = choose_progress()
     try:
-        return annotate_files(request, opening, listener=ProgressCallbacks(seen=shown.see))
+        return annotate_files(request, opener, listener=ProgressCallbacks(seen=shown.see))
     finally:
         shown.end()
 
 
 def annotate_files(
     request: AnnotateRequest,
-    open_predictor: Callable[[], Annotator],
+    open_predictor: Callable[[HeldFields], Annotator],
     *,
     account: Account | None = None,
     listener: ProgressCallbacks | None = None,
@@ -176,7 +208,7 @@ def annotate_files(
 
     Args:
         request: inputs and output.
-        open_predictor: returns the predictor; called after all early checks.
+        open_predictor: returns the predictor for an output that holds some fields; called after all early checks.
         account: receives the counts; a new one by default. Its ``aside`` is the number of documents set aside.
         listener: receives the progress.
 
@@ -193,37 +225,19 @@ def annotate_files(
     to = destination(given.inputs, request.writing, several=len(request.files) > 1)
     to.refuse(Inputs.of([*request.also_read, *(one.name for one in given.inputs if one.text is None)]))
     listener = ProgressCallbacks() if listener is None else listener
-    for note in notes_on(given.places, request.reading):
+    for note in notes_on(given.places, format=request.reading.format):
         listener.tell(f"note: {note}")
     work = _Work(
         request=request,
         given=given,
         to=to,
-        predictor=_whole(open_predictor(), request, format_named(to.format)),
+        predictor=open_predictor(to.format.writer.holds),
         account=Account() if account is None else account,
         listener=listener,
     )
     work.write()
     work.account.check()
     return work.account
-
-
-def _whole(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
-    """Returns the predictor with all that was asked for; of variants the links that the format holds, if any."""
-    predictor = _linked(predictor, request, form)
-    if not request.variants:
-        return predictor
-    return add_variants(predictor, form.writer.holds.links if request.link else lambda links: ())
-
-
-def _linked(predictor: Annotator, request: AnnotateRequest, form: Format) -> Annotator:
-    """Returns the predictor with the requested linker; by default without one if the format cannot hold links."""
-    from fascicle.runtime.wrapped import add_links
-
-    link, ontology, holds = request.link, request.ontology, form.writer.holds
-    if ontology or link not in (None, AUTO):
-        return add_links(predictor, link, ontology=ontology)
-    return add_links(predictor, link, keep=holds.links) if link and "links" in holds.fields else predictor
 
 
 class _Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,7 +309,7 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
-        return replace(writing, path=path, format=self.to.format, source=self.predictor.sources, options=options)
+        return replace(writing, path=path, format=self.to.format.name, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
         total = self.given.size
@@ -309,5 +323,5 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
 
     def _made_by(self) -> dict[str, str]:
         """Returns everything that affects the bytes of the output, beside the documents."""
-        options = [self.to.format, asdict(self.request.reading), self.request.segments]
+        options = [self.to.format.name, asdict(self.request.reading), self.request.segments]
         return output_causes(self.predictor, [*options, "abbreviations"] if self.request.abbreviations else options)

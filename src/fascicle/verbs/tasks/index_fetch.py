@@ -1,4 +1,4 @@
-"""Fetches public vocabularies from their publishers (``fascicle index fetch``); nothing else here uses the network."""
+"""Fetches public vocabularies from their publishers (``fascicle index fetch``), with limits of size and time."""
 
 from __future__ import annotations
 

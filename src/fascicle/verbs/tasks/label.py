@@ -22,7 +22,8 @@ from fascicle.errors import InputError, UsageError, explain_errors
 from fascicle.evaluation.doctor.leaks import ProtectedTexts, read_protected
 from fascicle.formats.account import Account
 from fascicle.formats.outputs import STDOUT
-from fascicle.formats.requests import ReadRequest, notes_on, resolve_inputs
+from fascicle.formats.requests import ReadRequest, resolve_inputs
+from fascicle.formats.sources import notes_on
 from fascicle.formats.weak_labels import End, Entry, Header, pack_labels, pack_lines
 from fascicle.loading import DEFAULT_MODEL, load
 from fascicle.settings.pipeline import is_pipeline
@@ -216,14 +217,13 @@ def label_files(
     """
     request.check()
     given = resolve_inputs(request.files, (), request.reading)
-    opened = open_predictor or partial(_teacher, request)
     listener = listener or ProgressCallbacks()
-    for note in notes_on(given.places, request.reading):
+    for note in notes_on(given.places, format=request.reading.format):
         listener.tell(f"note: {note}")
     account = Account() if account is None else account
     total = given.size
     kept_apart = read_protected(exclude=request.exclude, against=request.against, reading=request.reading_against)
-    predictor = opened()
+    predictor = _teacher(request) if open_predictor is None else open_predictor()
     if predictor.tag_space.meaning == "mention-score":
         listener.tell(
             f"note: {predictor.name} says how probable the mentions of its answer are, and nothing of those below its "
