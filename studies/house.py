@@ -86,6 +86,19 @@ def goals() -> str:
     return markdown(["", *checkouts, "goal, at most"], body)
 
 
+def speed() -> str:
+    """What a command costs in this checkout over the other one, as a table; medians of all rounds."""
+    found = result("checkouts")
+    works = {"start": "start, one sentence", "long_text": "a long text"}
+    body = [
+        [what, *(f"{found[work][f'{key}_ratio']:.2f}" for key in ("wall", "cpu", "peak")), len(found[work]["rounds"])]
+        for work, what in works.items()
+        if work in found
+    ]
+    head = [f"`{found.get('this')}` over `{found.get('other')}`", "time", "CPU time", "memory", "rounds"]
+    return markdown(head, body) if body else MISSING
+
+
 def _walked(checkout: Mapping[str, Any], walk: str) -> str:
     return " / ".join(str(count) for count in checkout["walks"].get(walk, ())) or "not counted"
 

@@ -206,7 +206,7 @@ def _weak() -> PaperRow:
     return PaperRow(
         what="Table 2, WS-BERN2 beside BERN2 on unseen corpora",
         found=_less("weakly taught model less its teacher", first="WS-BERN2", second="BERN2", of=unseen),
-        remark="The mean of seven rows whose corpora taught nobody; labels of our own teacher, of 8 million characters.",
+        remark="The mean of seven rows whose corpora taught nobody; labels of our own teacher on 8 million characters.",
         table="small-models.md#students-under-the-protocol-of-the-paper",
         commands=("studies/grids/six-paper.toml", "recipes/papers/tinybern2-ws.toml"),
         results=("six-rows.json", "six-paper.tar.xz"),

@@ -1,7 +1,8 @@
 """What ``fascicle annotate`` costs in this checkout against another one of the same project: time, start-up, memory.
 
-usage: python -m studies.speed.checkouts OTHER_FOLDER [--rounds 9] [--copies 40]
+usage: python -m studies.speed.checkouts OTHER_FOLDER [--rounds 9] [--copies 40] [--model FOLDER]
 
+With ``--model`` both read the same model and give no links, so that only the code differs.
 Both checkouts run with this interpreter, as whole processes, in turns and with the order turned round in every
 second round, so that a noisy machine disturbs both alike. Both keep their compiled modules, as an installed package
 does: without them a process would first compile every module that it imports.
@@ -30,17 +31,20 @@ def main() -> None:
     parser.add_argument("other", type=Path, help="folder of the other checkout")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--copies", type=int, default=40, help="how often the example abstracts are repeated")
+    parser.add_argument("--model", type=Path, help="model for both checkouts; by default the one that each ships")
     args = parser.parse_args()
+    options = ["--model", str(args.model.resolve()), "--no-link"] if args.model else []
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "texts.txt"
         paths = sorted(_ABSTRACTS.glob("*.txt"))
         texts.write_text("\n".join(p.read_text("utf-8") for p in paths) * args.copies, encoding="utf-8")
         works = {
-            "start": ["--text", _SENTENCE],
-            "long_text": [str(texts), "-o", str(Path(folder) / "out.jsonl"), "--overwrite"],
+            "start": ["--text", _SENTENCE, *options],
+            "long_text": [str(texts), "-o", str(Path(folder) / "out.jsonl"), "--overwrite", *options],
         }
         report = {name: compare(args.other.resolve(), work, rounds=args.rounds) for name, work in works.items()}
-    write_result("checkouts", {"other": commit(args.other), "this": commit(ROOT), **report})
+    model = args.model.name if args.model else "of each checkout"
+    write_result("checkouts", {"other": commit(args.other), "this": commit(ROOT), "model": model, **report})
     print(report)
 
 

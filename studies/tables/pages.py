@@ -208,6 +208,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linking-raw": lambda: link_tables.raw(RESULTS),
     "linking-dense": lambda: link_tables.dense(RESULTS),
     "house": house.goals,
+    "house-speed": house.speed,
     "concepts-raw": concept_tables.raw,
     "concepts-goals": concept_tables.goals,
     "concepts-misses": concept_tables.misses,
