@@ -314,7 +314,7 @@ class Linker(LinkStep):
         ranker = self.rankers.get(unit.type)
         candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
         best = candidates[0].probability if candidates else None
-        answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
+        answer = bool(candidates) and (best is None or best >= float(ranked.thresholds[number]))
         several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
         return Decision(
             mention=unit.mentions[0],
