@@ -22,7 +22,7 @@ from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
-from fascicle.linking.asking import Unit, visible_ways
+from fascicle.linking.asking import Unit, make_units, visible_ways
 from fascicle.linking.candidates import (
     TIERS,
     Candidate,
@@ -246,12 +246,12 @@ class Linker(LinkStep):
         without: Excluded | None = None,
         each: bool = False,
     ) -> Ranked:
-        """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`.
+        """Returns the candidates of mentions in their order.
 
         Args:
             documents: the documents that contain the mentions.
             mentions: of each document.
-            without: what the memory has from them.
+            without: what the memory has from them, see `CandidateGenerator.gather`.
             each: whether each mention has a unit of its own, as a fit counts them; else only one whose concepts have
                 species, which depend on its place.
         """
@@ -262,7 +262,8 @@ class Linker(LinkStep):
             ]
             for own in mentions
         ]
-        found = self._gatherer.gather(documents, typed, without=without)
+        units = make_units(documents, typed)
+        found = self._gatherer.gather(units, without=without)
         apart = np.full(len(found.units), each)
         apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
         found = separate_mentions(found, apart)
