@@ -18,7 +18,7 @@ from typing import Final, Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
@@ -34,7 +34,7 @@ from fascicle.linking.candidates import (
     nil_link,
     separate_mentions,
 )
-from fascicle.linking.features import FeatureExtractor, dense_features
+from fascicle.linking.features import FeatureExtractor
 from fascicle.linking.finding import Finder
 from fascicle.linking.folder import Ranker, correct_probabilities, feature_names, read_linker
 from fascicle.linking.gathering import CandidateGenerator, Excluded
@@ -74,7 +74,7 @@ class Linker(LinkStep):
     Attributes:
         pack: open.
         rankers: by type.
-        dense: whether names are also found by vectors.
+        inputs: names of the features, in order.
     """
 
     def __init__(  # noqa: PLR0913
@@ -111,8 +111,8 @@ class Linker(LinkStep):
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
-        self._describer = FeatureExtractor(pack)
-        self.dense = self._gatherer.finder.dense is not None
+        dense = self._gatherer.finder.dense is not None
+        self._describer, self.inputs = FeatureExtractor(pack, dense=dense), feature_names(dense=dense)
         self._type = make_type_mapper(pack)
         self._order = tuple(order)
 
@@ -267,10 +267,11 @@ class Linker(LinkStep):
         apart = np.full(len(found.units), each)
         apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
         found = separate_mentions(found, apart)
-        features = self._describer.features(found, documents)
-        if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
+        species = self._describer.of_species(found, documents)
+        if (allowed := self._strategies.of_named_species(found, species)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
-            features = self._describer.features(found, documents)
+            species = self._describer.of_species(found, documents)
+        features = self._describer.features(found, documents, species)
         return self.order(found, features, given=mention_scores(found.units, typed))
 
     def order(self, found: Candidates, features: Floats, *, given: Floats | None = None) -> Ranked:
@@ -292,9 +293,8 @@ class Linker(LinkStep):
             units = np.flatnonzero(kinds == kind)
             own = stated[np.isin(found.owners[stated], units)]
             owners = np.searchsorted(units, found.owners[own])
-            values = self.inputs(found, features, own)
-            weights = np.array([ranker.weights.get(name, 0.0) for name in feature_names(dense=self.dense)])
-            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
+            weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
+            scores[own], none = probabilities(Choices(owners, features[own], len(units)), weights)
             told[own], nil[units] = correct_probabilities(scores[own], none, owners, ranker.correction(given[units]))
             thresholds[units] = ranker.thresholds(given[units])
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
@@ -306,10 +306,6 @@ class Linker(LinkStep):
         return Ranked(
             found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
         )
-
-    def inputs(self, found: Candidates, features: Floats, rows: Ints) -> Floats:
-        """Returns the features of some candidates, in the order of `feature_names`."""
-        return np.concatenate([features[rows], dense_features(found)[rows]], axis=1) if self.dense else features[rows]
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
@@ -333,9 +329,8 @@ class Linker(LinkStep):
         found = ranked.found
         term = int(found.terms[row])
         unit = found.units[int(found.owners[row])]
-        values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
-        names = feature_names(dense=self.dense)
-        features = {name: value for name, value in zip(names, values, strict=True) if value}
+        values = ranked.features[row].tolist()
+        features = {name: value for name, value in zip(self.inputs, values, strict=True) if value}
         surfaces = self.pack.active
         ((curie, label, same),) = self._strategies.told(found, np.array([row]))
         return Candidate(

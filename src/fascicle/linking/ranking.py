@@ -56,7 +56,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         found: candidates.
-        features: ``[n, FEATURES]``.
+        features: of `FeatureExtractor.features`, ``[n, features]``.
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
@@ -80,7 +80,7 @@ def stated_scores(found: Candidates, features: Floats) -> Floats:
     Of mentions whose first two candidates differ by less than `MARGIN`, the first was right in a third; so they are
     *ambiguous*.
     """
-    sums = np.einsum("nf,f->n", features, _WEIGHTS)
+    sums = np.einsum("nf,f->n", features[:, : len(FEATURES)], _WEIGHTS)
     dense = found.dense
     scores: Floats = np.round(sums + np.where(dense > 0, _DENSE + dense, 0.0), _DIGITS)
     return scores
