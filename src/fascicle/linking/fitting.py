@@ -293,7 +293,7 @@ def _table(
         found.tiers[rows],
         documents,
         mention_scores(found.units, mentions)[units],
-        linker.inputs,
+        linker.ranking.inputs,
     )
 
 
