@@ -1,4 +1,4 @@
-"""Tables of the study of BINDER, from the grids ``binder``, ``distant`` and ``noise`` and the results beside them.
+"""Tables of the study of BINDER: its grids (``binder``, ``distant``, ``self-training``, ``noise``) and other results.
 
 What is not there yet is ``not run``; a cell of fewer seeds than are planned says of how many it is. The paper's numbers
 stand beside ours where it has any.
@@ -6,7 +6,7 @@ stand beside ours where it has any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +157,8 @@ def _printed(numbers: PRF | None) -> str:
     return " / ".join(f"{n:.1f}" for n in numbers) if numbers else ""
 
 
-def distant(grid: Grid) -> str:
-    """BC5CDR from a dictionary alone, beside Table 3."""
+def distant(grid: Grid, rounds: Grid) -> str:
+    """BC5CDR from a dictionary alone, and after rounds of self-training, beside Table 3."""
     found, corpus = Found(grid), "bc5cdr"
     measured = read_result(grid.results.parent, "distant")
     body = []
@@ -178,9 +178,21 @@ def distant(grid: Grid) -> str:
             body.append(
                 [name, RULES[rule], *(found.cell(corpus, system, variant, which=which) for which in ALL), gap, gain]
             )
+    body += _rounds(Found(rounds), found.row(corpus, "softmax", "raw"))
     body += [[name, "paper", *(f"{n:.1f}" for n in numbers), "", ""] for name, numbers in DISTANT.items()]
     gaps = ["F1 less SEQ, each seed", "F1 less that of the labels before"]
     return markdown(["test", "labels", "precision", "recall", "F1", *gaps], body)
+
+
+def _rounds(found: Found, first: Row | None) -> Iterator[list[str]]:
+    """The rounds of self-training after a first stage, each less that stage and less the round before it."""
+    before = first
+    for name in found.corpora:
+        row = found.row(name, "softmax")
+        cells = [found.cell(name, "softmax", which=which) for which in ALL]
+        told = f"{RULES['raw']}, then its own, {name.replace('-', ' ')}"
+        yield ["SEQ", told, *cells, differences(row, first), differences(row, before)]
+        before = row
 
 
 def rules(results: Path) -> str:

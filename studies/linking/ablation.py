@@ -56,7 +56,7 @@ def ablate(name: str, pack: Pack, index: NameIndex) -> dict[str, Any]:
     for group, features in GROUPS.items():
         rankers = fit_rankers(without(taught, features), settings=settings)
         other = Linker(pack, index=index, memory=taught.memory, rankers=rankers)
-        rows[group] = _scores(reference, other, other.order(ranked.found, ranked.features))
+        rows[group] = _scores(reference, other, other.ranking.rank_candidates(ranked.found, ranked.features))
     for source in SOURCES:
         bare = [_plain(one) if source == "abbreviations" else one for one in fit]
         test = [_plain(one) if source == "abbreviations" else one for one in reference.documents]

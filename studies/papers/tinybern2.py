@@ -206,7 +206,8 @@ def _weak() -> PaperRow:
     return PaperRow(
         what="Table 2, WS-BERN2 beside BERN2 on unseen corpora",
         found=_less("weakly taught model less its teacher", first="WS-BERN2", second="BERN2", of=unseen),
-        remark="The mean of seven rows whose corpora taught nobody; labels of our own teacher on 8 million characters.",
+        remark="The mean of seven rows whose corpora taught nobody; labels of our own teacher, of 8 million "
+        "characters.",
         table="small-models.md#students-under-the-protocol-of-the-paper",
         commands=("studies/grids/six-paper.toml", "recipes/papers/tinybern2-ws.toml"),
         results=("six-rows.json", "six-paper.tar.xz"),
@@ -278,7 +279,7 @@ def _throughput() -> PaperRow:
     return PaperRow(
         what="Table 2, throughput",
         found=tuple(found),
-        remark="One core of another processor, and 8 bits; a GPU was not at hand.",
+        remark="One core of another processor, and 8 bits; no GPU was measured.",
         table="small-models.md#six-types",
         commands=("studies.six.dial",),
         results=("six-dial.json",),

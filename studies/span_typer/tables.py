@@ -35,14 +35,14 @@ def span_typer(results: Path) -> str:
 
 
 def _row(corpus: str, folder: Path) -> list[str]:
-    typed = [value for seed in SEEDS if (value := _read(folder / f"{corpus}-s{seed}.json"))]
+    typed = _typed(folder, corpus)
     found = _read(folder / f"{corpus}-found-s1.json")
     finding = _finding(found["test"]["found"]["micro"]) if found else NOT_RUN
     if not typed:
         return [corpus, f"0 of {len(SEEDS)}", *[MISSING] * 6, finding, MISSING, NOT_RUN]
     tests = [value["test"] for value in typed]
     published = typed[0]["published"]
-    minutes = statistics.mean(value["cpu_minutes"] for value in typed)
+    minutes = [value["cpu_minutes"] for value in typed if value.get("device", "cpu") == "cpu"]  # none of a GPU
     return [
         corpus,
         f"{len(typed)} of {len(SEEDS)}",
@@ -54,8 +54,13 @@ def _row(corpus: str, folder: Path) -> list[str]:
         f"{published[0]:.2f}, {published[1]:.2f}" if published else "not in it",
         finding,
         f"{100 * tests[0]['words_without_vector'] / tests[0]['words']:.1f} %" if "words" in tests[0] else MISSING,
-        f"{minutes:.1f} + {typed[0]['vectors']['cpu_minutes']:.1f}",
+        f"{statistics.mean(minutes):.1f} + {typed[0]['vectors']['cpu_minutes']:.1f}" if minutes else MISSING,
     ]
+
+
+def _typed(folder: Path, corpus: str) -> list[Value]:
+    """The runs of a corpus that are done, by seed."""
+    return [value for seed in SEEDS if (value := _read(folder / f"{corpus}-s{seed}.json"))]
 
 
 def speed(results: Path) -> str:
@@ -70,16 +75,16 @@ def speed(results: Path) -> str:
 
 
 def in_words(results: Path) -> str:
-    """What each measured row means, a sentence for each."""
+    """What each measured row means, a sentence for each, of the mean over seeds."""
     lines = []
     for corpus in CORPORA:
-        value = _read(results / "span-typer" / f"{corpus}-s1.json")
-        if not value:
+        typed = _typed(results / "span-typer", corpus)
+        if not typed:
             continue
-        test, published = value["test"], value["published"]
+        test, published = typed[0]["test"], typed[0]["published"]
+        accuracy = statistics.mean(value["test"]["typing"]["accuracy"] for value in typed)
         right, string, usual = (
-            round(100 * share)
-            for share in (test["typing"]["accuracy"], test["lookup_accuracy"], test["majority_accuracy"])
+            round(100 * share) for share in (accuracy, test["lookup_accuracy"], test["majority_accuracy"])
         )
         line = (
             f"- **{corpus}**: of 100 given mentions {right} get the right type; looking up the string gets {string} of"

@@ -229,6 +229,7 @@ def environment() -> str:
             continue
         cores = facts.get("cores", facts.get("cpu_count"))
         torch = facts.get("packages", facts)["torch"]
-        name = f"{facts['processor']}, {cores} cores, torch {torch}"
+        beside = f", {facts['accelerator']}" if facts.get("accelerator") else ""
+        name = f"{facts['processor']}, {cores} cores{beside}, torch {torch}"
         seen.setdefault(name, []).append(value["date"])
     return "\n".join(f"- {name}: results of {min(dates)} to {max(dates)}" for name, dates in sorted(seen.items()))

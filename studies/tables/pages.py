@@ -247,7 +247,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "binder-supervised": lambda: binder_tables.supervised(_grid("binder")),
     "binder-beside": lambda: binder_tables.beside(_grid("binder"), _grid("span-heads")),
     "binder-leads": lambda: binder_leads.leads(RESULTS),
-    "binder-distant": lambda: binder_tables.distant(_grid("distant")),
+    "binder-distant": lambda: binder_tables.distant(_grid("distant"), _grid("self-training")),
     "binder-rules": lambda: binder_tables.rules(RESULTS),
     "binder-token-rule": lambda: binder_measured.token_rule(RESULTS),
     "binder-windows": lambda: binder_tables.windows(_grid("binder")),

@@ -46,8 +46,12 @@ def distant_grid(folder: Path) -> Grid:
         corpora={"bc5cdr": 'distant.core = "d"'},
         systems={"softmax": "", "binder": BINDER},
         variants={"raw": 'distant.rule = "raw"'},
-        runs=[{"seeds": [1, 2]}, {"systems": ["binder"], "variants": ["raw"]}],
+        runs=[{"seeds": [1, 2]}, {"systems": ["softmax", "binder"], "variants": ["raw"]}],
     )
+
+
+def rounds_grid(folder: Path) -> Grid:
+    return make_grid(folder, "self-training", corpora=["round-1", "round-2"], systems={"softmax": ""})
 
 
 def noise_grid(folder: Path) -> Grid:
@@ -59,7 +63,12 @@ def noise_grid(folder: Path) -> Grid:
 def test_nothing_is_run(tmp_path: Path) -> None:
     """Every table stands without a single result."""
     grid, weak, noise = (make(tmp_path) for make in (main_grid, distant_grid, noise_grid))
-    texts = [made.supervised(grid), made.beside(grid, grid), made.distant(weak), made.noise(noise, grid)]
+    texts = [
+        made.supervised(grid),
+        made.beside(grid, grid),
+        made.distant(weak, rounds_grid(tmp_path)),
+        made.noise(noise, grid),
+    ]
     texts += [made.goals(grid, weak), *(made.variants(grid, number) for number in (4, 5, 6))]
     parts = (measured.breakdown, measured.partly, measured.densities, measured.unseen, measured.reworded)
     texts += [of(tmp_path / "results") for of in (made.rules, measured.cost, measured.contrast, *parts)]
@@ -99,7 +108,7 @@ def test_weak_labels_are_compared_with_those_before(tmp_path: Path) -> None:
     store(weak, "bc5cdr-binder-raw-s1", [[4, 6, 6], [5, 5, 5]])
     micro = {"precision": 0.8, "recall": 0.5, "f1": 0.6}
     write_json(tmp_path / "results" / "distant.json", {"raw": {"test": {"micro": micro, "types": {}}}})
-    found, before = rows(made.distant(weak)), "F1 less that of the labels before"
+    found, before = rows(made.distant(weak, rounds_grid(tmp_path))), "F1 less that of the labels before"
     raw, binder, _ = (row for row in found if row["test"] == "BINDER")
     assert (raw["F1"], binder["F1"]) == ("45.00", "65.00 ± 0.00")
     assert (raw[before], binder[before]) == ("", "+20.00 (+20.0 to +20.0)")
@@ -107,6 +116,20 @@ def test_weak_labels_are_compared_with_those_before(tmp_path: Path) -> None:
     goals = rows(made.goals(main_grid(tmp_path), weak))
     gains = {row["goal"]: row["measured"] for row in goals if "less matching *as written*" in row["what"]}
     assert gains == {"none": "-15.00", "+8": "+5.00"}  # taught the same labels, and others
+
+
+def test_rounds_of_self_training_beside_the_first_stage(tmp_path: Path) -> None:
+    """Each round stands less the tagger of the dictionary, and less the round before it."""
+    weak, rounds = distant_grid(tmp_path), rounds_grid(tmp_path)
+    store(weak, "bc5cdr-softmax-raw-s1", [[5, 5, 5], [5, 5, 5]])
+    store(rounds, "round-1-softmax-s1", [[6, 4, 4], [6, 4, 4]])
+    store(rounds, "round-2-softmax-s1", [[4, 6, 6], [4, 6, 6]])
+    taught = [row for row in rows(made.distant(weak, rounds)) if "then its own" in row["labels"]]
+    assert [row["labels"] for row in taught] == [f"as written, then its own, round {number}" for number in (1, 2)]
+    assert [row["F1"] for row in taught] == ["60.00", "40.00"]
+    assert taught[0]["F1 less SEQ, each seed"] == "+10.00 (+10.0 to +10.0)"
+    assert taught[1]["F1 less SEQ, each seed"] == "-10.00 (-10.0 to -10.0)"
+    assert taught[1]["F1 less that of the labels before"] == "-20.00 (-20.0 to -20.0)"
 
 
 def test_noise_against_none(tmp_path: Path) -> None:
@@ -161,13 +184,15 @@ def test_the_numbers_of_the_paper_fit_each_other() -> None:
 @pytest.mark.slow
 def test_cells_of_the_real_grids_are_planned() -> None:
     """No table asks for a cell that no plan has, so that none stays empty for ever."""
-    binder, weak, noise = (read_grid(GRIDS / f"{n}.toml") for n in ("binder", "distant", "noise"))
+    binder, weak, rounds, noise = (
+        read_grid(GRIDS / f"{n}.toml") for n in ("binder", "distant", "self-training", "noise")
+    )
     systems = ("SEQ", "SeqCRF", "SpanNER", "BINDER")
     assert all(row[name] for row in rows(made.supervised(binder)) for name in systems)
     for number in (4, 5, 6):
         for row in rows(made.variants(binder, number)):
             assert all(row[f"{corpus}, {w}"] for corpus in made.VARIANT_CORPORA for w in ("P", "R", "F1")), row
-    assert all(row["F1"] for row in rows(made.distant(weak)))
+    assert all(row["F1"] for row in rows(made.distant(weak, rounds)))
     for row in rows(made.noise(noise, binder)):
         assert all(row[name] for name in ("SEQ", "SpanNER", "BINDER")), row
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,13 @@ def test_an_extracted_text_stands_beside_a_table(tmp_path: Path, name: str) -> N
 def test_formats_with_texts_have_nothing_beside_them(tmp_path: Path, name: str) -> None:
     assert not write(tmp_path / name, [PAGE], format="brat" if name == "brat" else "auto").folders
     assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+def test_a_text_whose_id_is_too_long_for_a_file_is_named_by_its_hash(tmp_path: Path) -> None:
+    documents = [msgspec.structs.replace(PAGE, id=letter + "/" * 100) for letter in "ab"]
+    write(tmp_path / "m.csv", documents)
+    names = sorted(one.name for one in tmp_path.glob("m.texts/*"))
+    assert names == sorted(f"{hashlib.sha256(one.id.encode()).hexdigest()}.txt" for one in documents)
 
 
 def test_another_text_is_kept_unless_the_user_says_so(tmp_path: Path) -> None:

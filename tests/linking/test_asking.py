@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
+from fascicle.core.mention import Mention
 from fascicle.linking.asking import (
     _INDUCED,
     LookupString,
     Query,
-    Unit,
     _inducing,
-    causes_in,
-    induced_names,
     make_pair_query,
     make_query,
+    make_units,
     name_readings,
 )
 from fascicle.terms.abbreviations.pairs import Pairs
@@ -165,7 +164,15 @@ def test_nouns_of_adjectives_are_asked_for_if_nothing_else_is_found(adjective: s
 
 
 def induced(text: str, words: str, kind: str = "Disease") -> list[tuple[str, str]]:
-    return list(induced_names(Unit(0, (0,), 0, kind, words, question(text, words, kind), (0,)), causes_in(text)))
+    """Names that are asked for the last of some words, each with the word of the text that must be a chemical."""
+    start = text.rindex(words)
+    mention = Mention(((start, start + len(words)),), kind)
+    (unit,) = make_units([Document(id="1", text=text)], [[mention]])
+    for one in unit.induced:
+        own, *chemicals = one.needs
+        assert own == (one.name, kind)
+        assert [kind for _, kind in chemicals] == ["Chemical"] * len(chemicals)
+    return [(one.name, "".join(name for name, _ in one.needs[1:])) for one in unit.induced]
 
 
 @given(st.lists(st.sampled_from(["fever", "high fever", "the", "a mild", "fevers", "."]), max_size=6))

@@ -102,6 +102,15 @@ def test_candidates_that_tie_stand_in_the_stated_order(pack: Pack, index: NameIn
     assert first + second + (found[0].nil or 0.0) == pytest.approx(1)
 
 
+def test_a_decision_for_nil_by_the_threshold_can_be_written_as_json(pack: Pack, index: NameIndex) -> None:
+    weights = dict.fromkeys(feature_names(dense=False), 0.0)
+    strict = Linker(pack, index=index, rankers={"Gene": Ranker(weights=weights, threshold=0.9)})
+    (found,) = decisions(strict, document("In mice telomerase is found.", ("telomerase", "Gene", "")))
+    assert found[0].candidates
+    assert found[0].link.nil
+    assert json.loads(msgspec.json.encode(found))[0]["answer"] is False
+
+
 def test_what_is_measured_of_ties_is_what_is_answered(pack: Pack, index: NameIndex) -> None:
     settings = FitSettings(remember=False)
     taught = gather_training_data(pack, index, corpus(), settings=settings)

@@ -197,7 +197,7 @@ def by_mention(ranked: Ranked) -> dict[tuple[int, int], object]:
     for number, unit in enumerate(found.units):
         rows = ranked.order[np.isin(ranked.order, np.flatnonzero(found.owners == number))]
         said = (found.concepts, found.tiers, found.priors, ranked.scores, ranked.features)
-        of_unit = (ranked.nil[number], ranked.thresholds[number], ranked.alike[number])
+        of_unit = (ranked.nil[number], ranked.alike[number], ranked.answered[number])
         told |= {(at, unit.part): repr((unit.surface, of_unit, [one[rows] for one in said])) for at in unit.mentions}
     return told
 

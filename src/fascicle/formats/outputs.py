@@ -5,6 +5,8 @@ Beside a result that only refers to its texts, the texts of PDFs and other files
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from fascicle.core.arguments import check_argument, check_optional, validate_documents
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import Opened, atomic_folder, atomic_writer, open_output
-from fascicle.core.files.source import STDIN
+from fascicle.core.files.source import LONGEST_NAME, STDIN
 from fascicle.errors import InputError
 from fascicle.formats.catalogue import Format, format_named, format_to_write
 from fascicle.formats.files import IdSet
-from fascicle.formats.handlers import EXTRACTED, Encode, check_options, write_each
+from fascicle.formats.handlers import EXTRACTED, TEXT, Encode, check_options, write_each
 from fascicle.formats.losses import EVERYTHING, LENIENT, OF_LINKS, HeldFields, LossPolicy, loss_names
 from fascicle.formats.report import WriteReport
 
@@ -250,6 +252,8 @@ def write_texts_beside(
 ) -> Iterator[_Result]:
     """Streams documents, and writes each extracted text to ``NAME.texts/ID.txt`` beside the file ``NAME.csv``.
 
+    An id that is too long for the name of a file is replaced by its SHA-256.
+
     Args:
         documents: any.
         path: of the file; nothing is written beside standard output or a device.
@@ -271,8 +275,10 @@ def write_texts_beside(
 
 def _write_text(folder: Path, document: Document, *, overwrite: bool) -> None:
     folder.mkdir(exist_ok=True)
-    name = _NOT_IN_NAMES.sub(lambda found: f"%{ord(found[0]):02X}", document.id)
-    place, content = folder / f"{name}.txt", document.text.encode()
+    name = _NOT_IN_NAMES.sub(lambda found: f"%{ord(found[0]):02X}", document.id) + TEXT
+    if len(os.fsencode(name)) > LONGEST_NAME:
+        name = hashlib.sha256(document.id.encode()).hexdigest() + TEXT
+    place, content = folder / name, document.text.encode()
     if place.is_file() and place.read_bytes() == content:
         return
     with atomic_writer(place, overwrite=overwrite) as stream:

@@ -89,6 +89,7 @@ _IN_BRACKETS: Final = re.compile(
 )  # short form in a name: Von Hippel-Lindau (VHL) disease
 _INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")  # levodopa-induced dyskinesia
 _INDUCES: Final = "induced"
+_INDUCIBLE: Final = "Disease"
 _PARTING: Final = "()[]/,;"  # what no word before it has
 _CAUSES: Final = ("drug", "substance")  # in names of what any drug induces
 _ANY_DRUG: Final = re.compile(r"(?ai:drugs?|medications?|substances?|chemicals?)")
@@ -133,6 +134,7 @@ class Query(NamedTuple):
         distinctive: whether all of these are rarely ambiguous.
         shorter: strings to look up if nothing else is found: other names (see `_instead`), names without first words.
         readings: how the name may name several things, the likeliest first; of each a question for each part.
+        needs: names with types, of all of which the pack must have a concept; else another question is asked.
     """
 
     name: str
@@ -141,6 +143,7 @@ class Query(NamedTuple):
     distinctive: bool = False
     shorter: tuple[LookupString, ...] = ()
     readings: tuple[tuple[Query, ...], ...] = ()
+    needs: tuple[tuple[str, str], ...] = ()
 
 
 class Unit(NamedTuple):
@@ -154,6 +157,7 @@ class Unit(NamedTuple):
         surface: of the thing.
         question: what is looked up.
         places: of each mention, the place of the text around which species are looked for.
+        induced: questions of `_induced_queries`, the best first; the first whose needs are met is asked instead.
     """
 
     document: int
@@ -163,6 +167,7 @@ class Unit(NamedTuple):
     surface: str
     question: Query
     places: tuple[int, ...]
+    induced: tuple[Query, ...] = ()
 
     def each(self) -> Iterator[Unit]:
         """Yields a unit for each mention."""
@@ -170,16 +175,15 @@ class Unit(NamedTuple):
             yield self._replace(mentions=(mention,), places=(place,))
 
 
-def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> list[Unit]:
-    """Returns the mentions of each document as units, with all strings that may be looked up for them.
+def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mention]]) -> Iterator[Unit]:
+    """Yields the mentions of each document as units, with all strings that may be looked up for them.
 
     Mentions that differ in nothing but their place share a unit: they have one type, name, question and links, and
     either all or none of them have a score.
     """
-    found = []
     for number, (document, own) in enumerate(zip(documents, mentions, strict=True)):
         pairs = Pairs(document)
-        has_pairs = len(pairs) > 0
+        has_pairs, causes = len(pairs) > 0, _causes_in(document.text)
         seen: dict[object, tuple[str, str, Query, list[int], list[int]]] = {}  # in the order of first mentions
         for at, mention in enumerate(own):
             spans, kind = mention.spans, mention.type
@@ -192,11 +196,11 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
             several[3].append(at)
             several[4].append(place)
         for kind, surface, question, ats, places in seen.values():
-            found.append(Unit(number, tuple(ats), 0, kind, surface, question, tuple(places)))
-    return found
+            induced = tuple(_induced_queries(question, causes)) if causes and kind == _INDUCIBLE else ()
+            yield Unit(number, tuple(ats), 0, kind, surface, question, tuple(places), induced)
 
 
-def causes_in(text: str) -> Mapping[str, Collection[str]]:
+def _causes_in(text: str) -> Mapping[str, Collection[str]]:
     """Returns the keys of names behind ``X-induced`` in a text, each with all words X, those for any drug as ``""``."""
     found: dict[str, set[str]] = defaultdict(set)
     for one in _inducing(text):
@@ -220,20 +224,20 @@ def _inducing(text: str) -> Iterator[re.Match[str]]:
             end = place = one.end()
 
 
-def induced_names(unit: Unit, causes: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
+def _induced_queries(question: Query, causes: Mapping[str, Collection[str]]) -> Iterator[Query]:
     """Yields what the name of a disease may mean in a text that says what induces it, such as ``drug-induced fever``.
 
     Args:
-        unit: of linking.
-        causes: of `causes_in`, for its text.
-
-    Yields:
-        A name, and the word of the text that must be a chemical for it; empty if that is certain.
+        question: of the mention.
+        causes: of `_causes_in`, for its text; unless the cause is any drug, it must be a chemical.
     """
-    name, said = unit.question.name, _INDUCED.match(unit.question.name)
-    effect = name[said.end() :] if said else name
-    for cause in sorted(causes.get(key(effect, 2), ())) if causes and unit.type == "Disease" else ():
-        yield from ((f"{general}-induced {effect}", cause) for general in _CAUSES)
+    said = _INDUCED.match(question.name)
+    effect = question.name[said.end() :] if said else question.name
+    for cause in sorted(causes.get(key(effect, 2), ())):
+        chemical = ((cause, "Chemical"),) if cause else ()
+        for name in (f"{general}-induced {effect}" for general in _CAUSES):
+            asked = make_query(name, _INDUCIBLE)._replace(short=question.short, distinctive=question.distinctive)
+            yield asked._replace(needs=((name, _INDUCIBLE), *chemical))
 
 
 def mention_name(text: str, spans: Fragments) -> str:

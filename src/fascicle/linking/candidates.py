@@ -99,10 +99,11 @@ def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
         found: candidates of units.
         chosen: whether the mentions of each unit are separated.
     """
-    if all(len(found.units[number].mentions) == 1 for number in np.flatnonzero(chosen).tolist()):
+    several = {number for number in np.flatnonzero(chosen).tolist() if len(found.units[number].mentions) > 1}
+    if not several:
         return found
-    split = zip(found.units, chosen.tolist(), strict=True)
-    made = [(one, number) for number, (unit, apart) in enumerate(split) for one in (unit.each() if apart else (unit,))]
+    split = ((number, unit.each() if number in several else (unit,)) for number, unit in enumerate(found.units))
+    made = [(one, number) for number, units in split for one in units]
     made.sort(key=lambda pair: (pair[0].document, pair[0].mentions[0], pair[0].part))
     sources = np.array([number for _, number in made], dtype=np.int64)
     bounds = np.searchsorted(found.owners, np.arange(len(found.units) + 1))

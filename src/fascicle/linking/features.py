@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fascicle.core.arrays import Bools, Floats, unique_values
+from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS
 from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
@@ -147,7 +147,7 @@ def _agreement(species: Species, around: NearbySpecies, taxon: str, known: Colle
     )
 
 
-_TAXON: Final = (
+_OF_SPECIES: Final = (
     "species: likely",
     "species: nearest",
     "species: in the sentence",
@@ -156,6 +156,7 @@ _TAXON: Final = (
     "species: human",
     "species: unknown",
 )
+LIKELY: Final = _OF_SPECIES.index("species: likely")
 FEATURES: Final = (
     "any candidate",
     *(f"tier: {tier}" for tier in TIERS[:DENSE]),
@@ -181,44 +182,39 @@ FEATURES: Final = (
     "parent or child in the document",
     "words around",
     "species: in the name",
-    *_TAXON,
+    *_OF_SPECIES,
 )
 OF_DENSE: Final = (f"tier: {TIERS[DENSE]}", "similarity of vectors")  # of linkers with vectors alone
 _CERTAIN: Final = 0.3  # sum of the priors of the candidates of a certain mention
 
 
-def dense_features(found: Candidates) -> Floats:
-    """Returns the additional features of candidates of linkers with vectors, ``[n, OF_DENSE]``."""
-    dense = found.tiers == DENSE
-    return np.stack([dense, np.where(dense, (found.similarity - 1.0) * 4.0, 0.0)], axis=1)
-
-
 class FeatureExtractor:
     """Computes the features of candidates of one pack; for one thread."""
 
-    def __init__(self, pack: Pack) -> None:
-        """Sets the open pack."""
-        self.pack = pack
+    def __init__(self, pack: Pack, *, dense: bool) -> None:
+        """Sets the open pack, and whether its names are also found by vectors."""
+        self.pack, self._dense = pack, dense
         self._words = ConceptWords(pack)
         self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
-    def features(self, found: Candidates, documents: Sequence[Document]) -> Floats:
+    def features(self, found: Candidates, documents: Sequence[Document], species: Floats) -> Floats:
         """Returns the features of candidates, in two passes over each document: certain mentions first.
 
         Args:
             found: candidates of units.
             documents: the documents that the units are of.
+            species: their features of `of_species`.
 
         Returns:
-            ``[n, FEATURES]``.
+            ``[n, FEATURES]``, and of linkers with vectors those of `OF_DENSE` behind them.
         """
-        columns = [*self._of_names(found)]
-        taxon = self._taxon(found, documents)
-        columns += self._of_document(found, taxon[:, 0] > 0)
-        columns.append(self._around(found, documents))
-        columns.append(found.hinted.astype(np.float64))
-        return np.concatenate([np.stack(columns, axis=1), taxon], axis=1)
+        columns = self._of_names(found)
+        columns += self._of_document(found, species[:, LIKELY] > 0)
+        columns += [self._around(found, documents), found.hinted.astype(np.float64), *species.T]
+        if self._dense:
+            columns += [found.tiers == DENSE, _similarity(found, found.tiers == DENSE)]
+        return np.stack(columns, axis=1)
 
     def _of_names(self, found: Candidates) -> list[Floats]:
         units = len(found.units)
@@ -228,7 +224,7 @@ class FeatureExtractor:
         return [
             np.ones(len(found.owners)),
             *((found.tiers == tier).astype(np.float64) for tier in range(DENSE)),
-            np.where(found.tiers == DENSE, 0.0, (found.similarity - 1.0) * 4.0),
+            _similarity(found, found.tiers != DENSE),
             *((found.ways >> way & 1).astype(np.float64) for way in range(len(WAYS))),
             *(
                 (found.distance == distance).astype(np.float64)
@@ -288,12 +284,9 @@ class FeatureExtractor:
         places = documents[found.owners] * rows + found.concepts
         named = of_unit[found.owners]
         pairs = places * len(surfaces) + named  # a number for each pair, in the order of the places
-        sure = unique_values(pairs[certain])
-        there = sure // max(1, len(surfaces))
-        starts, ends = (np.searchsorted(there, places, side=side) for side in ("left", "right"))
-        several = ends - starts
-        own = np.isin(pairs, sure)
-        known = unique_values(there)
+        sure = np.sort(pairs[certain])
+        known = sure // max(1, len(surfaces))
+        others = _count(known, places) - _count(sure, pairs)
         leads = self.pack.leads
         owners, parents = self.pack.parent_rows.take(found.concepts)
         parents = leads.of(parents)
@@ -301,7 +294,7 @@ class FeatureExtractor:
         near[owners[np.isin(documents[found.owners[owners]] * rows + parents, known)]] = True
         owners, parents = self.pack.parent_rows.take(known % rows)  # fewer than the children of all candidates
         near |= np.isin(places, known[owners] // rows * rows + leads.of(parents))
-        return [(several - own > 0).astype(np.float64), near.astype(np.float64)]
+        return [(others > 0).astype(np.float64), near.astype(np.float64)]
 
     def _around(self, found: Candidates, documents: Sequence[Document]) -> Floats:
         """Returns the share of the words of a concept that occur in the document, where there is a choice."""
@@ -321,18 +314,26 @@ class FeatureExtractor:
             )
         return values
 
-    def _taxon(self, found: Candidates, documents: Sequence[Document]) -> Floats:
-        """Returns the species features of the candidates of units that have one with a species; of others 0."""
+    def of_species(self, found: Candidates, documents: Sequence[Document]) -> Floats:
+        """Returns the features of the species of candidates; 0 for units none of whose candidates has a species.
+
+        Args:
+            found: candidates of units.
+            documents: the documents that the units are of.
+
+        Returns:
+            One column for each feature that starts with ``species: ``, but for ``species: in the name``.
+        """
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
-        values = np.zeros((len(rows), len(_TAXON)))
-        genes = unique_values(found.owners[rows > 0])
-        if not len(genes):
+        values = np.zeros((len(rows), len(_OF_SPECIES)))
+        is_gene = np.bincount(found.owners[rows > 0], minlength=len(found.units)) > 0
+        chosen = np.flatnonzero(is_gene[found.owners])
+        if not len(chosen):
             return values
-        chosen = np.flatnonzero(np.isin(found.owners, genes))
         around: dict[tuple[int, NearbySpecies], int] = {}  # many places of a document have the same species around them
         species: dict[int, Species] = {}
         of_unit = np.zeros(len(found.units), dtype=np.int64)
-        for unit in genes.tolist():
+        for unit in np.flatnonzero(is_gene).tolist():
             document = found.units[unit].document
             if document not in species:
                 species[document] = Species(documents[document])
@@ -346,6 +347,16 @@ class FeatureExtractor:
         ]
         values[chosen] = np.array(table)[inverse]
         return values
+
+
+def _count(ordered: Ints, asked: Ints) -> Ints:
+    """Returns how often each value occurs among others in rising order."""
+    return np.searchsorted(ordered, asked, side="right") - np.searchsorted(ordered, asked, side="left")
+
+
+def _similarity(found: Candidates, chosen: Bools) -> Floats:
+    """Returns the feature of the similarity of some candidates, 0 for the others."""
+    return np.where(chosen, (found.similarity - 1.0) * 4.0, 0.0)
 
 
 def _certain(found: Candidates, likely: Bools) -> Bools:

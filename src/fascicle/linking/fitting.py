@@ -19,7 +19,7 @@ from fascicle.core.stream import portions
 from fascicle.errors import InputError
 from fascicle.linking.candidates import TIERS, Candidates
 from fascicle.linking.dense import DenseSettings
-from fascicle.linking.folder import Correction, Ranker, TierFacts, feature_names, fit_calibration
+from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker, mention_scores
@@ -286,15 +286,14 @@ def _table(
     units = np.flatnonzero(teaches)
     rows = ranked.order[np.isin(found.owners[ranked.order], units)]
     owners = np.searchsorted(units, found.owners[rows])
-    values = linker.inputs(found, ranked.features, rows)
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
     return Table(
-        Choices(owners, values, len(units)),
+        Choices(owners, ranked.features[rows], len(units)),
         right[rows],
         found.tiers[rows],
         documents,
         mention_scores(found.units, mentions)[units],
-        feature_names(dense=linker.dense),
+        linker.ranking.inputs,
     )
 
 

@@ -10,17 +10,7 @@ import numpy as np
 from msgspec.structs import asdict, astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.document import Document
-from fascicle.core.mention import Mention
-from fascicle.linking.asking import (
-    WAYS,
-    LookupString,
-    Unit,
-    causes_in,
-    induced_names,
-    make_query,
-    make_units,
-)
+from fascicle.linking.asking import WAYS, LookupString, Unit
 from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, FoundConcepts, limit_candidates
 from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
@@ -31,9 +21,6 @@ from fascicle.terms.pack.pack import prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
 _HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
-
-
-_CHEMICAL: Final = "Chemical"
 _LABEL: Final = NAME_KINDS.index("label")
 _Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
 _Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
@@ -88,18 +75,15 @@ class CandidateGenerator:
         wanted: Bools = found[leads]
         return wanted
 
-    def gather(
-        self, documents: Sequence[Document], mentions: Sequence[Sequence[Mention]], *, without: Excluded | None = None
-    ) -> Candidates:
-        """Returns the candidates of mentions by equal names, else by word order, parts, similar names or vectors.
+    def gather(self, asked: Iterable[Unit], *, without: Excluded | None = None) -> Candidates:
+        """Returns the candidates of units by equal names, else by word order, parts, similar names or vectors.
 
         Args:
-            documents: the documents that contain the mentions.
-            mentions: of each document.
+            asked: units of all documents.
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.
         """
-        units = self._induced(documents, make_units(documents, mentions))
+        units = self._induced(list(asked))
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
@@ -114,21 +98,12 @@ class CandidateGenerator:
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
         return self._best(units, found, without or {})
 
-    def _induced(self, documents: Sequence[Document], units: list[Unit]) -> list[Unit]:
+    def _induced(self, units: list[Unit]) -> list[Unit]:
         """Asks for ``drug-induced fever`` where a text that has ``heparin-induced fever`` says ``fever``."""
-        causes = [causes_in(one.text) for one in documents]
-        some = [(at, unit) for at, unit in enumerate(units) if causes[unit.document]]
-        asked = [(at, *one) for at, unit in some for one in induced_names(unit, causes[unit.document])]
-        if not asked:
-            return units
-        known = self.known(list(dict.fromkeys((name, units[at].type) for at, name, _ in asked)))
-        asked = [(at, name, cause) for at, name, cause in asked if (name, units[at].type) in known]
-        chemicals = list(dict.fromkeys((cause, _CHEMICAL) for _, _, cause in asked if cause))
-        causes_known = self.known(chemicals) | {("", _CHEMICAL)}
-        for at, name, cause in reversed(asked):
-            if (cause, _CHEMICAL) in causes_known:
-                own = units[at].question
-                question = make_query(name, units[at].type)._replace(short=own.short, distinctive=own.distinctive)
+        asked = [(at, question) for at, unit in enumerate(units) for question in unit.induced]
+        known = self.known(list(dict.fromkeys(pair for _, question in asked for pair in question.needs)))
+        for at, question in reversed(asked):
+            if known.issuperset(question.needs):
                 units[at] = units[at]._replace(question=question)
         return units
 

@@ -18,15 +18,14 @@ from typing import Final, Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Floats, Ints
+from fascicle.core.arrays import Floats
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
-from fascicle.linking.asking import Unit, visible_ways
+from fascicle.linking.asking import Unit, make_units, visible_ways
 from fascicle.linking.candidates import (
     TIERS,
     Candidate,
-    Candidates,
     Decision,
     distinct,
     limit_candidates,
@@ -34,20 +33,18 @@ from fascicle.linking.candidates import (
     nil_link,
     separate_mentions,
 )
-from fascicle.linking.features import FeatureExtractor, dense_features
+from fascicle.linking.features import FeatureExtractor
 from fascicle.linking.finding import Finder
-from fascicle.linking.folder import Ranker, correct_probabilities, feature_names, read_linker
+from fascicle.linking.folder import Ranker, feature_names, read_linker
 from fascicle.linking.gathering import CandidateGenerator, Excluded
 from fascicle.linking.gold import Memory, make_type_mapper
 from fascicle.linking.index import NameIndex
-from fascicle.linking.ranking import Choices, Ranked, count_tied, probabilities, stated_scores, unit_shares
+from fascicle.linking.ranking import CandidateRanker, Ranked
 from fascicle.linking.strategies import Strategies
 from fascicle.settings.steps import LinkStrategy
-from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack
 
 _PORTION: Final = 1 << 18  # characters of text that are worked on together
-_MOST_ALIKE: Final = 20
 NO_STRATEGIES: Final[Mapping[str, LinkStrategy]] = MappingProxyType({})
 
 
@@ -74,7 +71,7 @@ class Linker(LinkStep):
     Attributes:
         pack: open.
         rankers: by type.
-        dense: whether names are also found by vectors.
+        ranking: ranks candidates by these.
     """
 
     def __init__(  # noqa: PLR0913
@@ -111,8 +108,9 @@ class Linker(LinkStep):
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
-        self._describer = FeatureExtractor(pack)
-        self.dense = self._gatherer.finder.dense is not None
+        dense = self._gatherer.finder.dense is not None
+        self._describer = FeatureExtractor(pack, dense=dense)
+        self.ranking = CandidateRanker(self.rankers, feature_names(dense=dense), self._strategies.ties)
         self._type = make_type_mapper(pack)
         self._order = tuple(order)
 
@@ -171,14 +169,14 @@ class Linker(LinkStep):
         for chunk in portions(documents, characters=_PORTION):
             mentions = [[document.mentions[at] for at in self._asked(document)] for document in chunk]
             ranked = self.ranked(chunk, mentions)
-            by_mention: list[dict[int, list[Link]]] = [{} for _ in chunk]
+            answers: list[list[list[Link]]] = [[[] for _ in own] for own in mentions]
             for unit, answer in zip(ranked.found.units, self._answers(ranked), strict=True):
                 for at in unit.mentions:
-                    by_mention[unit.document].setdefault(at, []).extend(answer)
-            links = [{at: distinct(found[at]) for at in sorted(found)} for found in by_mention]
-            events = self.pack.origins([list(chain(*found.values())) for found in links], step=self.name)
+                    answers[unit.document][at] += answer
+            links = [[distinct(several) for several in found] for found in answers]
+            events = self.pack.origins([list(chain(*found)) for found in links], step=self.name)
             patches += [
-                Patch(links=tuple((own[at].key, several) for at, several in found.items()), events=said)
+                Patch(links=tuple((one.key, several) for one, several in zip(own, found, strict=True)), events=said)
                 for own, found, said in zip(mentions, links, events, strict=True)
             ]
         return patches
@@ -186,15 +184,11 @@ class Linker(LinkStep):
     def _answers(self, ranked: Ranked) -> Iterator[tuple[Link, ...]]:
         """Yields the answer of each unit: a link, or those of an ambiguous one."""
         found, ontology = ranked.found, self._strategies.ontology
-        starts, ends = (np.searchsorted(found.owners, np.arange(len(found.units)), side=s) for s in ("left", "right"))
-        some = np.flatnonzero(starts < ends)
-        is_given = ~(ranked.scores[ranked.order[starts[some]]] < ranked.thresholds[some])  # also without a probability
-        counts = np.zeros(len(found.units), dtype=np.int64)
-        counts[some[is_given]] = np.maximum(ranked.alike[some[is_given]], 1)
-        rows = expand_ranges(starts, starts + counts, ranked.order)[1]
+        places = np.arange(len(ranked.order)) - np.searchsorted(found.owners, found.owners)  # of each in its unit
+        rows = ranked.order[places < ranked.answered[found.owners]]
         names = self._strategies.told(found, rows)
         said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
-        for count, nil in zip(counts.tolist(), ranked.nil.tolist(), strict=True):
+        for count, nil in zip(ranked.answered.tolist(), ranked.nil.tolist(), strict=True):
             if not count:
                 yield (nil_link(_known(nil), ontology),)
             else:
@@ -246,12 +240,12 @@ class Linker(LinkStep):
         without: Excluded | None = None,
         each: bool = False,
     ) -> Ranked:
-        """Returns the candidates of mentions in their order; see `CandidateGenerator.gather`.
+        """Returns the candidates of mentions in their order.
 
         Args:
             documents: the documents that contain the mentions.
             mentions: of each document.
-            without: what the memory has from them.
+            without: what the memory has from them, see `CandidateGenerator.gather`.
             each: whether each mention has a unit of its own, as a fit counts them; else only one whose concepts have
                 species, which depend on its place.
         """
@@ -262,79 +256,39 @@ class Linker(LinkStep):
             ]
             for own in mentions
         ]
-        found = self._gatherer.gather(documents, typed, without=without)
+        units = make_units(documents, typed)
+        found = self._gatherer.gather(units, without=without)
         apart = np.full(len(found.units), each)
         apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
         found = separate_mentions(found, apart)
-        features = self._describer.features(found, documents)
-        if (allowed := self._strategies.of_named_species(found, features)) is not None and not allowed.all():
+        species = self._describer.of_species(found, documents)
+        if (allowed := self._strategies.of_named_species(found, species)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
-            features = self._describer.features(found, documents)
-        return self.order(found, features, given=mention_scores(found.units, typed))
-
-    def order(self, found: Candidates, features: Floats, *, given: Floats | None = None) -> Ranked:
-        """Ranks candidates by the rankers of their types.
-
-        Args:
-            found: candidates of units.
-            features: of them.
-            given: score of the mention of each unit, not a number where it has none; without it, none has one.
-        """
-        scores = np.full(len(found.owners), np.nan)
-        told, nil = scores.copy(), np.full(len(found.units), np.nan)
-        given = nil.copy() if given is None else given
-        thresholds = np.zeros(len(found.units))
-        kinds = np.array([unit.type for unit in found.units], dtype=object)
-        sums = stated_scores(found, features)  # decide between candidates that are equally probable
-        stated = np.lexsort((found.concepts, -sums, found.owners))
-        for kind, ranker in self.rankers.items():
-            units = np.flatnonzero(kinds == kind)
-            own = stated[np.isin(found.owners[stated], units)]
-            owners = np.searchsorted(units, found.owners[own])
-            values = self.inputs(found, features, own)
-            weights = np.array([ranker.weights.get(name, 0.0) for name in feature_names(dense=self.dense)])
-            scores[own], none = probabilities(Choices(owners, values, len(units)), weights)
-            told[own], nil[units] = correct_probabilities(scores[own], none, owners, ranker.correction(given[units]))
-            thresholds[units] = ranker.thresholds(given[units])
-        order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
-        first = np.minimum(count_tied(scores[order], sums[order], found.owners, units=len(found.units)), _MOST_ALIKE)
-        first, thresholds = self._strategies.ties(kinds.tolist(), first, thresholds)
-        told = np.where(
-            np.isnan(told) & (first > 1)[found.owners], unit_shares(sums, found.owners, len(found.units)), told
-        )
-        return Ranked(
-            found=found, features=features, order=order, scores=told, nil=nil, thresholds=thresholds, alike=first
-        )
-
-    def inputs(self, found: Candidates, features: Floats, rows: Ints) -> Floats:
-        """Returns the features of some candidates, in the order of `feature_names`."""
-        return np.concatenate([features[rows], dense_features(found)[rows]], axis=1) if self.dense else features[rows]
+            species = self._describer.of_species(found, documents)
+        features = self._describer.features(found, documents, species)
+        return self.ranking.rank_candidates(found, features, mention_scores(found.units, typed))
 
     def _decision(self, ranked: Ranked, number: int, unit: Unit, rows: Sequence[int]) -> Decision:
         ranker = self.rankers.get(unit.type)
-        candidates = tuple(self._candidate(ranked, row, ranker) for row in rows)
-        best = candidates[0].probability if candidates else None
-        answer = bool(candidates) and (best is None or best >= ranked.thresholds[number])
-        several = int(ranked.alike[number]) if answer and ranked.alike[number] > 1 else 0
+        count = int(ranked.answered[number])
         return Decision(
             mention=unit.mentions[0],
             part=unit.part,
             surface=unit.surface,
             type=unit.type,
             pack=self.pack.manifest.name,
-            candidates=candidates,
+            candidates=tuple(self._candidate(ranked, row, ranker) for row in rows),
             nil=_known(float(ranked.nil[number])),
-            answer=answer and not several,
-            ambiguous=several,
+            answer=count == 1,
+            ambiguous=count if count > 1 else 0,
         )
 
     def _candidate(self, ranked: Ranked, row: int, ranker: Ranker | None) -> Candidate:
         found = ranked.found
         term = int(found.terms[row])
         unit = found.units[int(found.owners[row])]
-        values = self.inputs(found, ranked.features, np.array([row]))[0].tolist()
-        names = feature_names(dense=self.dense)
-        features = {name: value for name, value in zip(names, values, strict=True) if value}
+        values = ranked.features[row].tolist()
+        features = {name: value for name, value in zip(self.ranking.inputs, values, strict=True) if value}
         surfaces = self.pack.active
         ((curie, label, same),) = self._strategies.told(found, np.array([row]))
         return Candidate(

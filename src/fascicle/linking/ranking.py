@@ -6,7 +6,7 @@ The probability of a candidate is ``exp(w x) / (1 + sum of exp(w x'))`` over the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.candidates import Candidates
 from fascicle.linking.features import FEATURES
+from fascicle.linking.folder import Ranker, correct_probabilities
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {
@@ -46,9 +47,11 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     }
 )
 MARGIN: Final = 0.5
+_MOST_ALIKE: Final = 20
 _DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
+_Ties = Callable[[Sequence[str], Ints, Floats], tuple[Ints, Floats]]
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,12 +59,12 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         found: candidates.
-        features: ``[n, FEATURES]``.
+        features: of `FeatureExtractor.features`, ``[n, features]``.
         order: numbers of candidates, by unit, the best first, ``[n]``.
         scores: probability of each candidate, or NaN, ``[n]``.
         nil: probability that none fits, of each unit, or NaN, ``[units]``.
-        thresholds: below which probability the answer of each unit is NIL, ``[units]``.
         alike: how many candidates of each unit are tied with the first, ``[units]``.
+        answered: how many of the first candidates of each unit are the answer; 0 if it is NIL, ``[units]``.
     """
 
     found: Candidates
@@ -69,8 +72,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     order: Ints
     scores: Floats
     nil: Floats
-    thresholds: Floats
     alike: Ints
+    answered: Ints
 
 
 def stated_scores(found: Candidates, features: Floats) -> Floats:
@@ -80,7 +83,7 @@ def stated_scores(found: Candidates, features: Floats) -> Floats:
     Of mentions whose first two candidates differ by less than `MARGIN`, the first was right in a third; so they are
     *ambiguous*.
     """
-    sums = np.einsum("nf,f->n", features, _WEIGHTS)
+    sums = np.einsum("nf,f->n", features[:, : len(FEATURES)], _WEIGHTS)
     dense = found.dense
     scores: Floats = np.round(sums + np.where(dense > 0, _DENSE + dense, 0.0), _DIGITS)
     return scores
@@ -155,6 +158,82 @@ def probabilities(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
     none = np.exp(-highest)
     total = none + np.bincount(choices.owners, weights=powers, minlength=choices.mentions)
     return powers / total[choices.owners], none / total
+
+
+class _OfRanker(NamedTuple):
+    """Candidates that one ranker ranks.
+
+    Attributes:
+        ranker: of a type.
+        units: numbers of the units of this type.
+        rows: numbers of their candidates, in the order without a ranker, ``[n]``.
+        owners: place of the unit of each in ``units``, ascending, ``[n]``.
+    """
+
+    ranker: Ranker
+    units: Ints
+    rows: Ints
+    owners: Ints
+
+
+class CandidateRanker:
+    """Ranks candidates by the rankers of their types.
+
+    Attributes:
+        inputs: names of the features, in order.
+    """
+
+    def __init__(self, rankers: Mapping[str, Ranker], inputs: tuple[str, ...], ties: _Ties) -> None:
+        """Sets the rankers.
+
+        Args:
+            rankers: by type; candidates of other types are in the order of `stated_scores`.
+            inputs: names of the features, in order.
+            ties: returns how many first candidates are answered together, and the thresholds; see `Strategies.ties`.
+        """
+        self._rankers, self.inputs, self._ties = rankers, inputs, ties
+
+    def rank_candidates(self, found: Candidates, features: Floats, given: Floats | None = None) -> Ranked:
+        """Returns candidates in their order, and how many of them are answers.
+
+        Args:
+            found: candidates of units.
+            features: of them.
+            given: score of the mention of each unit, not a number where it has none; without it, none has one.
+        """
+        units, kinds = len(found.units), [unit.type for unit in found.units]
+        sums = stated_scores(found, features)  # decide between candidates that are equally probable
+        shares = unit_shares(sums, found.owners, units)
+        stated = np.lexsort((found.concepts, -sums, found.owners))
+        parts = list(self._by_ranker(kinds, found.owners, stated))
+        scores, nil = np.full(len(sums), np.nan), np.full(units, np.nan)
+        for ranker, numbers, rows, owners in parts:
+            weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
+            scores[rows], nil[numbers] = probabilities(Choices(owners, features[rows], len(numbers)), weights)
+        order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
+        alike = np.minimum(count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE)
+        thresholds = np.zeros(units)
+        given = np.full(units, np.nan) if given is None else given
+        for ranker, numbers, rows, owners in parts:
+            correction = ranker.correction(given[numbers])
+            scores[rows], nil[numbers] = correct_probabilities(scores[rows], nil[numbers], owners, correction)
+            thresholds[numbers] = ranker.thresholds(given[numbers])
+        alike, thresholds = self._ties(kinds, alike, thresholds)
+        scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
+        best = order[np.flatnonzero(np.diff(found.owners, prepend=-1))]
+        some = found.owners[best]
+        answered = np.zeros(units, dtype=np.int64)
+        answered[some] = np.where(scores[best] < thresholds[some], 0, alike[some])  # also without a probability
+        return Ranked(
+            found=found, features=features, order=order, scores=scores, nil=nil, alike=alike, answered=answered
+        )
+
+    def _by_ranker(self, kinds: Sequence[str], owners: Ints, order: Ints) -> Iterator[_OfRanker]:
+        of_unit = np.array(kinds, dtype=object)
+        for kind, ranker in self._rankers.items():
+            units = np.flatnonzero(of_unit == kind)
+            rows = order[np.isin(owners[order], units)]
+            yield _OfRanker(ranker, units, rows, np.searchsorted(units, owners[rows]))
 
 
 def fit_loss(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:

@@ -12,13 +12,12 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.linking.candidates import TIERS, Candidates, allowed_by_precedence
 from fascicle.linking.equivalents import AnsweredConcepts
-from fascicle.linking.features import FEATURES
+from fascicle.linking.features import LIKELY
 from fascicle.linking.folder import Ranker
 from fascicle.linking.gold import make_type_mapper
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.pack import Pack, prefix_numbers
 
-_LIKELY: Final = FEATURES.index("species: likely")
 _OTHERS: Final = ""  # stands for the types without a strategy
 _WEIGHTS: Final = ("weighed", "named")  # species of a strategy that are none
 _NO_TAXON: Final = -1  # row of a species that the pack lacks
@@ -107,12 +106,17 @@ class Strategies:
             given = np.where(self._are(found, kind), fits, given)
         return given
 
-    def of_named_species(self, found: Candidates, features: Floats) -> Bools | None:
-        """Returns which candidates count where the species of the text decide; ``None`` if they decide for no type."""
+    def of_named_species(self, found: Candidates, species: Floats) -> Bools | None:
+        """Returns which candidates count where the species of the text decide; ``None`` if they decide for no type.
+
+        Args:
+            found: candidates.
+            species: their features of `FeatureExtractor.of_species`.
+        """
         deciding = [kind for kind, one in self.of.items() if one.species == "named"]
         if not deciding:
             return None
-        likely = features[:, _LIKELY] > 0
+        likely = species[:, LIKELY] > 0
         some = np.bincount(found.owners, weights=likely, minlength=len(found.units))[found.owners] > 0
         other = some & ~likely & (self._pack.taxon_rows[found.concepts] > 0)
         allowed: Bools = ~(other & np.logical_or.reduce([self._are(found, kind) for kind in deciding]))
