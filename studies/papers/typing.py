@@ -69,7 +69,7 @@ def _accuracy(corpus: str) -> PaperRow:
                 doubt=doubt,
                 seeds=len(runs),
                 deviation=deviation(corpus),
-                minutes={f"{corpus}/{at}": float(run["cpu_minutes"]) for at, run in enumerate(runs)},
+                minutes={f"{corpus}/{at}": float(run["minutes"]) for at, run in enumerate(runs)},
                 here=here,
                 low=here - low,
                 high=here + high,

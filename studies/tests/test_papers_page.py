@@ -133,8 +133,8 @@ def test_combinations_are_compared_with_one_system_on_both_sides() -> None:
             assert {name for name in over if not name.startswith("the best alone")} <= {best}, row.what
         assert row.found, row.what
     compared = {one.what: one for row in combined for one in row.found if "NCBI" in row.what}
-    assert compared["precision, SpanPred x SEQ less SpanPred"].paper == 3.8  # type: ignore[union-attr]
-    assert compared["recall, SpanPred ∪ SEQ ∪ SeqCRF less SpanPred"].paper == 3.9  # type: ignore[union-attr]
+    assert compared["precision, SpanPred x SEQ less SpanPred"].paper == 3.8
+    assert compared["recall, SpanPred ∪ SEQ ∪ SeqCRF less SpanPred"].paper == 3.9
 
 
 def test_a_combination_over_the_weakest_system_is_also_compared_with_the_best() -> None:
