@@ -15,7 +15,17 @@ from studies.bundling.study_tables import OTHERS
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
 from studies.papers.rule import NOT_AT_HAND, Compared, Counted
-from studies.papers.sources import deviation, grid, less, minutes, on_dev, other_machine, percent, rows
+from studies.papers.sources import (
+    deviation,
+    grid,
+    less,
+    minutes,
+    on_dev,
+    other_machine,
+    percent,
+    rows,
+    with_all_of_seeds,
+)
 from studies.tables.grids import Row
 
 PAGE: Final = "bundling-tables.md"
@@ -139,10 +149,12 @@ def _gained(corpus: Corpus, single: str, found: Mapping[str, float]) -> list[Com
     of = [table3()[corpus.name][model] for model in (bundled(single), single)]
     first, second = corpus.found(bundled(single)), corpus.found(single)
     both = [seed for seed in second if seed in first]
+    points, gains = percent(found), corpus.gains(single)
     printed = Compared(
         what=f"{bundled(single)} less {single}",
         paper=of[0].f1 - of[1].f1,
-        **percent(found),
+        here=points["here"],
+        **with_all_of_seeds(points["here"], points["low"], points["high"], [gains[seed] for seed in both]),
         seeds=len(both),
         deviation=deviation(corpus.name),
         doubt=other_machine((first[seed], second[seed]) for seed in both),

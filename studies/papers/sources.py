@@ -79,10 +79,11 @@ def less(what: str, paper: float | None, *, first: Row | None, second: Row | Non
         return []
     scored = [tuple(stored_scores(value["test_counts"]) for value in pair) for pair in pairs]
     ends: dict[str, float] = {}
-    here = 100 * statistics.mean(a.micro.f1 - b.micro.f1 for a, b in scored)
+    by_seed = [100 * (a.micro.f1 - b.micro.f1) for a, b in scored]
+    here = statistics.mean(by_seed)
     try:
         found = bootstrap_pooled([[(a, b) for a, b in scored]], resamples=DRAWS)
-        ends = {"low": 100 * found.low, "high": 100 * found.high}
+        ends = with_all_of_seeds(here, 100 * found.low, 100 * found.high, by_seed)
     except InputError:  # one was scored document by document, the other sentence by sentence
         pass
     return [
@@ -144,6 +145,15 @@ def proportion(right: int, whole: int) -> dict[str, Any]:
     middle = (share + square / 2) / (1 + square)
     half = Z * math.sqrt(share * (1 - share) / whole + square / (4 * whole)) / (1 + square)
     return {"here": 100 * share, "low": 100 * (middle - half), "high": 100 * (middle + half)}
+
+
+def with_all_of_seeds(here: float, low: float, high: float, by_seed: Sequence[float]) -> dict[str, float]:
+    """The ends of an interval for which seeds were drawn, with what so few draws leave out.
+
+    Draws of n seeds vary by (n - 1) / n of the variance of their mean, s² / n; the rest, s² / n², is added.
+    """
+    rest = Z * statistics.stdev(by_seed) / len(by_seed) if len(by_seed) > 1 else 0.0
+    return {"low": here - math.hypot(here - low, rest), "high": here + math.hypot(high - here, rest)}
 
 
 def between(values: Sequence[float]) -> float:

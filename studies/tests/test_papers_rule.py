@@ -22,7 +22,7 @@ from studies.papers.rule import (
     Counted,
     state_of,
 )
-from studies.papers.sources import between, half_of_mean, minutes, other_machine, proportion
+from studies.papers.sources import between, half_of_mean, minutes, other_machine, proportion, with_all_of_seeds
 from studies.papers.tinybern2 import carrying
 
 
@@ -205,6 +205,13 @@ def test_the_interval_of_a_mean_over_seeds_holds_the_seeds() -> None:
     assert all(mean - half < seed < mean + half for seed in seeds)
     assert between([1.0, 2.0]) == pytest.approx(12.71 * 0.5)
     assert between([1.0]) == 0.0
+
+
+def test_an_interval_that_drew_seeds_gets_what_few_draws_leave_out() -> None:
+    ends = with_all_of_seeds(1.0, 0.0, 2.5, [0.0, 1.0, 2.0])
+    rest = 1.96 / 3
+    assert ends == pytest.approx({"low": 1 - (1 + rest**2) ** 0.5, "high": 1 + (1.5**2 + rest**2) ** 0.5})
+    assert with_all_of_seeds(1.0, 0.0, 2.5, [1.0]) == pytest.approx({"low": 0.0, "high": 2.5})
 
 
 def test_rows_of_shared_texts_are_not_independent() -> None:
