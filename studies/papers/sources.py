@@ -147,7 +147,7 @@ def proportion(right: int, whole: int) -> dict[str, Any]:
     return {"here": 100 * share, "low": 100 * (middle - half), "high": 100 * (middle + half)}
 
 
-def with_all_of_seeds(here: float, low: float, high: float, by_seed: Sequence[float]) -> dict[str, float]:
+def with_all_of_seeds(here: float, low: float, high: float, by_seed: Sequence[float]) -> dict[str, Any]:
     """The ends of an interval for which seeds were drawn, with what so few draws leave out.
 
     Draws of n seeds vary by (n - 1) / n of the variance of their mean, s² / n; the rest, s² / n², is added.
