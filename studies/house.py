@@ -91,7 +91,11 @@ def speed() -> str:
     found = result("checkouts")
     works = {"start": "start, one sentence", "long_text": "a long text"}
     body = [
-        [what, *(f"{found[work][f'{key}_ratio']:.2f}" for key in ("wall", "cpu", "peak")), len(found[work]["rounds"])]
+        [
+            what,
+            *(f"{found[work][f'{key}_ratio']:.2f}" for key in ("wall", "cpu", "peak")),
+            str(len(found[work]["rounds"])),
+        ]
         for work, what in works.items()
         if work in found
     ]

@@ -75,13 +75,19 @@ def told(one: Evidence) -> str:
     """A comparison in words: what, both numbers, the interval, seeds, a corpus that is not of the paper, a doubt."""
     if isinstance(one, Counted):
         return f"{one.what}: {one.paper:,}, and {one.here:,}"
-    paper = ("above" if one.paper > 0 else "below") if one.drawn else _number(one, one.paper)
+    paper = _printed(one)
     ends = one.interval
     within = f" ({_number(one, ends[0])} to {_number(one, ends[1])})" if ends else " (no interval)"
     trained = f", {one.seeds} seed{'s' if one.seeds > 1 else ''}" if one.minutes or one.seeds > 1 else ""
     where = f", on {one.corpus}" if one.corpus and one.elsewhere else ""
     doubt = f", {one.doubt}" if one.doubt else ""
     return f"{one.what}: {paper}, and {_number(one, one.here)}{within}{trained}{where}{doubt}"
+
+
+def _printed(one: Compared) -> str:
+    if one.paper is None:
+        return "no number in the paper"
+    return ("above" if one.paper > 0 else "below") if one.drawn else _number(one, one.paper)
 
 
 def _number(one: Compared, value: float) -> str:

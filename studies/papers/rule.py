@@ -21,10 +21,14 @@ DRAWN: Final = "drawn"
 NOT_AT_HAND: Final = "not at hand"
 NOT_RUN: Final = "not run"
 BY_RULE: Final = (REPRODUCED, WITHIN_CHANCE, OTHER_SIZE, UNDECIDED, DIFFERS, NOT_RUN)
-DOUBTED: Final[Mapping[str, str]] = {REPRODUCED: WITHIN_CHANCE, OTHER_SIZE: WITHIN_CHANCE, DIFFERS: UNDECIDED}
+DOUBTED: Final[Mapping[str, str]] = {REPRODUCED: WITHIN_CHANCE, DIFFERS: UNDECIDED}  # another size stays another one
 SAID: Final = (TESTED, DRAWN, NOT_AT_HAND)  # states that judge no number, and may be said of a row
 
 LEVEL: Final = 0.15  # points: what a paper prints with one decimal as 0.1 or less is no difference
+NEAR: Final[Mapping[str, float]] = {
+    "points": 0.1,
+    "times": 0.05,
+}  # a difference here that is nearer to none has no sign
 SHARE: Final = 0.5  # of the difference of the paper that the one here must reach; it exceeds it at most as often
 BORDER: Final = 0.05  # of an interval: an end that is nearer to no difference is at the border of chance
 FEWEST_CORPORA: Final = 2  # where none of the corpora is one of the paper
@@ -37,7 +41,8 @@ class Compared:
 
     Attributes:
         what: is compared, such as ``BL-SpanNER less SpanNER``.
-        paper: the number as printed; of a figure without numbers, 1 or -1.
+        paper: the number as printed; of a figure without numbers, 1 or -1; ``None`` where the paper makes no such
+            comparison, or makes it in words that have no size.
         here: the number here.
         low: lower end of its 95 % interval; ``None`` where none can be computed.
         high: upper end.
@@ -54,7 +59,7 @@ class Compared:
     """
 
     what: str
-    paper: float
+    paper: float | None
     here: float
     low: float | None = None
     high: float | None = None
@@ -67,6 +72,13 @@ class Compared:
     corpus: str = ""
     elsewhere: bool = False
     minutes: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if a direction alone has a size: ``much more time`` is no number that ours could reach."""
+        if self.drawn and (self.paper not in (1, -1) or self.unit != "points"):
+            raise ValueError(
+                f"{self.what!r} is drawn, so it is above (1) or below (-1), in points; else leave paper out"
+            )
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -83,30 +95,36 @@ class Compared:
     @property
     def is_level(self) -> bool:
         """Whether it is to be level with the paper: a number of it, or a difference where the paper has none."""
-        return self.unit == "level" or (self.unit == "points" and abs(self.paper) <= LEVEL)
+        printed = self.paper
+        return printed is not None and (self.unit == "level" or (self.unit == "points" and abs(printed) <= LEVEL))
 
     @property
     def verdict(self) -> str:
         """What this comparison says alone; a doubt leaves nothing beyond chance, and so do other texts for a level."""
-        found = self._level() if self.is_level else self._direction()
+        if self.paper is None:
+            return TESTED
+        found = self._level(self.paper) if self.is_level else self._direction(self.paper)
         is_doubtful = self.doubt or (self.elsewhere and self.is_level)
         return DOUBTED.get(found, found) if is_doubtful else found
 
-    def _level(self) -> str:
+    def _level(self, paper: float) -> str:
         """Whether a number is that of the paper: within the margin, outside it, or too uncertain to tell."""
-        shift = self.paper if self.unit == "level" else 0.0
+        shift = paper if self.unit == "level" else 0.0
+        near = WITHIN_CHANCE if abs(self.here - shift) <= self.margin else UNDECIDED  # a wide interval agrees with all
         if self.interval is None:
-            return WITHIN_CHANCE if abs(self.here - shift) <= self.margin else UNDECIDED
+            return near
         low, high = (end - shift for end in self.interval)
         if max(-low, high) <= self.margin:
             return REPRODUCED
         # A difference where the paper has none is another result, but not at the border of chance.
         edge = self.margin if self.unit == "level" else BORDER * (high - low)
-        return DIFFERS if low > edge or high < -edge else WITHIN_CHANCE
+        return DIFFERS if low > edge or high < -edge else near
 
-    def _direction(self) -> str:
+    def _direction(self, paper: float) -> str:
         """Whether the sign is that of the paper, beyond chance, and the size like that of the paper."""
-        sign = math.copysign(1.0, self._scaled(self.paper))
+        if abs(self._scaled(self.here)) < NEAR[self.unit]:
+            return UNDECIDED
+        sign = math.copysign(1.0, self._scaled(paper))
         is_other = sign * self._scaled(self.here) <= 0
         if self.interval is None:
             return UNDECIDED if is_other else WITHIN_CHANCE
@@ -115,11 +133,11 @@ class Compared:
             return DIFFERS if high < -BORDER * (high - low) else UNDECIDED
         if low <= BORDER * (high - low):
             return WITHIN_CHANCE
-        return REPRODUCED if self.drawn else self._size(sign * self._scaled(self.here), low, high)
+        size = abs(self._scaled(paper))
+        return REPRODUCED if self.drawn else self._size(size, sign * self._scaled(self.here), low, high)
 
-    def _size(self, here: float, low: float, high: float) -> str:
+    def _size(self, size: float, here: float, low: float, high: float) -> str:
         """Whether it is from half to twice as large as in the paper, or its interval touches these sizes."""
-        size = abs(self._scaled(self.paper))
         if self.unit == "times":
             size, here, low, high = (math.expm1(value) for value in (size, here, low, high))
         least, most = SHARE * size, size / SHARE
@@ -156,7 +174,8 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
         said: a state that judges no number, for a row that compares nothing.
 
     Raises:
-        ValueError: a state is said that only numbers give, or beside comparisons.
+        ValueError: a state is said that only numbers give, or beside comparisons; or some comparisons are of the paper
+            and others are not.
     """
     if said:
         if said not in SAID or (found and said != NOT_AT_HAND):
@@ -165,7 +184,9 @@ def state_of(found: Sequence[Evidence], said: str = "") -> str:
     if not found:
         return NOT_RUN
     verdicts = {one.verdict for one in found}
-    for strongest in (DIFFERS, UNDECIDED, OTHER_SIZE):
+    if TESTED in verdicts and len(verdicts) > 1:
+        raise ValueError("what the paper does not compare stands in a row of its own, so that it hides no difference")
+    for strongest in (TESTED, DIFFERS, UNDECIDED, OTHER_SIZE):
         if strongest in verdicts:
             return strongest
     return WITHIN_CHANCE if WITHIN_CHANCE in verdicts or _narrow(found) else REPRODUCED

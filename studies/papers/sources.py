@@ -18,6 +18,8 @@ from studies.tables.grids import Row, rows_of
 
 DRAWS: Final = 1000
 SEVERAL: Final = ("bundling", "binder", "combining", "span-heads", "adapted")  # grids that have rows of several seeds
+STUDENT: Final[Mapping[int, float]] = {2: 12.71, 3: 4.30}  # seeds -> Student's t of 95 %, with one degree less
+WEAK: Final = ("distant",)  # grids whose labels are those of a dictionary: their seeds lie farther apart
 SAME_TEXTS: Final[Mapping[str, str]] = {  # corpus -> one of the same texts that has several seeds
     "genia": "genia-events",
     "genia-resplit": "genia-events",
@@ -41,10 +43,10 @@ def rows(name: str) -> Mapping[Key, Row]:
 
 
 @functools.cache
-def deviations(measure: str = "f1") -> Mapping[str, float]:
+def deviations(measure: str = "f1", grids: tuple[str, ...] = SEVERAL) -> Mapping[str, float]:
     """Corpus -> standard deviation of a measure on test between seeds, in points; under the empty name, over all."""
     variances: dict[str, list[float]] = {}
-    for name in SEVERAL:
+    for name in grids:
         for row in rows(name).values():
             found = [100 * float(v["test"]["micro"][measure]) for v in row.values] if row.on_test else []
             if len(found) > 1:
@@ -54,18 +56,18 @@ def deviations(measure: str = "f1") -> Mapping[str, float]:
     return {corpus: math.sqrt(found) for corpus, found in pooled.items()} | whole
 
 
-def deviation(corpus: str, measure: str = "f1") -> float:
+def deviation(corpus: str, measure: str = "f1", *, grids: tuple[str, ...] = SEVERAL) -> float:
     """Between seeds, of the corpus or of its texts where they have several, else over all corpora that have."""
-    found = deviations(measure)
+    found = deviations(measure, grids)
     return found.get(corpus, found.get(SAME_TEXTS.get(corpus, ""), found.get("", 0.0)))
 
 
-def less(what: str, paper: float, *, first: Row | None, second: Row | None, **more: Any) -> list[Compared]:
+def less(what: str, paper: float | None, *, first: Row | None, second: Row | None, **more: Any) -> list[Compared]:
     """F1 of one row less that of another, over the seeds that both have; nothing where one is not there.
 
     Args:
         what: is compared.
-        paper: the difference there.
+        paper: the difference there; ``None`` where the paper does not make it.
         first: row whose F1 it is.
         second: row whose F1 is taken from it.
         more: further fields of the comparison.
@@ -77,10 +79,11 @@ def less(what: str, paper: float, *, first: Row | None, second: Row | None, **mo
         return []
     scored = [tuple(stored_scores(value["test_counts"]) for value in pair) for pair in pairs]
     ends: dict[str, float] = {}
-    here = 100 * statistics.mean(a.micro.f1 - b.micro.f1 for a, b in scored)
+    by_seed = [100 * (a.micro.f1 - b.micro.f1) for a, b in scored]
+    here = statistics.mean(by_seed)
     try:
         found = bootstrap_pooled([[(a, b) for a, b in scored]], resamples=DRAWS)
-        ends = {"low": 100 * found.low, "high": 100 * found.high}
+        ends = with_all_of_seeds(here, 100 * found.low, 100 * found.high, by_seed)
     except InputError:  # one was scored document by document, the other sentence by sentence
         pass
     return [
@@ -89,10 +92,9 @@ def less(what: str, paper: float, *, first: Row | None, second: Row | None, **mo
             paper=paper,
             here=here,
             seeds=len(pairs),
-            deviation=deviation(first.corpus),
             corpus=first.corpus,
             minutes=minutes(value for pair in pairs for value in pair),
-            **{**ends, **more},
+            **{"deviation": deviation(first.corpus), "doubt": other_machine(pairs), **ends, **more},
         )
     ]
 
@@ -106,12 +108,30 @@ def on_dev(what: str, paper: float, *, first: Row | None, second: Row | None, **
         return []
     here = 100 * statistics.mean(float(a["dev"]["micro"]["f1"]) - float(b["dev"]["micro"]["f1"]) for a, b in pairs)
     spent = minutes(value for pair in pairs for value in pair)
+    more = {"doubt": other_machine(pairs), **more}
     return [Compared(what=what, paper=paper, here=here, seeds=len(pairs), corpus=first.corpus, minutes=spent, **more)]
 
 
+def other_machine(pairs: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
+    """A doubt where the two runs of a pair had different machines or arithmetic, as far as both say; else empty."""
+    found = []
+    for first, second in (tuple(value["facts"] for value in pair) for pair in pairs):
+        on_gpu = {bool(facts.get("environment", {}).get("accelerator")) for facts in (first, second)}
+        bits = sorted({facts["precision"] for facts in (first, second) if facts.get("precision")})
+        if len(on_gpu) > 1:
+            found.append("one on a GPU and one on a CPU")
+        elif len(bits) > 1:
+            found.append(f"one in {bits[0]} and one in {bits[1]}")
+    return " or ".join(dict.fromkeys(found))
+
+
 def minutes(values: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Of training, by the clock, of each run."""
-    return {f"{value['grid']}/{value['run']}": float(value["seconds"]) / 60 for value in values if "run" in value}
+    """Of training, by the clock, of each run; the heads of a bundle are one run."""
+    return {
+        f"{value['grid']}/{str(value['run']).removesuffix('.' + str(value.get('head')))}": float(value["seconds"]) / 60
+        for value in values
+        if "run" in value
+    }
 
 
 def percent(found: Mapping[str, float]) -> dict[str, Any]:
@@ -127,9 +147,31 @@ def proportion(right: int, whole: int) -> dict[str, Any]:
     return {"here": 100 * share, "low": 100 * (middle - half), "high": 100 * (middle + half)}
 
 
-def mean_of(found: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """The mean of differences on different corpora, with the interval of independent ones."""
-    points = [percent(one) for one in found]
-    here = statistics.mean(one["here"] for one in points)
-    half = math.sqrt(sum(((one["high"] - one["low"]) / 2) ** 2 for one in points)) / len(points)
-    return {"here": here, "low": here - half, "high": here + half}
+def with_all_of_seeds(here: float, low: float, high: float, by_seed: Sequence[float]) -> dict[str, Any]:
+    """The ends of an interval for which seeds were drawn, with what so few draws leave out.
+
+    Draws of n seeds vary by (n - 1) / n of the variance of their mean, s² / n; the rest, s² / n², is added.
+    """
+    rest = Z * statistics.stdev(by_seed) / len(by_seed) if len(by_seed) > 1 else 0.0
+    return {"low": here - math.hypot(here - low, rest), "high": here + math.hypot(high - here, rest)}
+
+
+def between(values: Sequence[float]) -> float:
+    """Half the width of the 95 % interval of a mean over seeds, by Student's t; 0 for a single seed."""
+    if len(values) < 2:
+        return 0.0
+    return STUDENT[len(values)] * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def half_of_mean(halves: Mapping[str, float]) -> float:
+    """Half the width of the interval of a mean over rows.
+
+    Args:
+        halves: name of a row, which starts with that of its corpus -> half its width. Rows of one corpus share their
+            texts, so their widths are added as if they went together; those of different corpora are independent.
+    """
+    shared: dict[str, float] = {}
+    for name, half in halves.items():
+        corpus = name.partition(" ")[0]
+        shared[corpus] = shared.get(corpus, 0.0) + half
+    return math.hypot(*shared.values()) / len(halves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,7 +11,7 @@ from fascicle.training.experiments.results import read_result
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
 from studies.papers.rule import DRAWN, NOT_AT_HAND, Compared
-from studies.papers.sources import deviation, proportion
+from studies.papers.sources import between, deviation, proportion
 from studies.span_typer.tables import PAPER_SECONDS, SEEDS
 
 PAGE: Final = "span-typer.md#results"
@@ -49,14 +50,16 @@ def _accuracy(corpus: str) -> PaperRow:
     found, runs, more = [], _runs(corpus), ""
     if runs:
         tests = [run["test"]["typing"] for run in runs]
-        mean = statistics.mean(test["accuracy"] for test in tests)
+        points = [100 * test["accuracy"] for test in tests]
+        here = statistics.mean(points)
         first = runs[0]
         given, asked = first["taught"]["mentions"], first["test"]["typing"]["mentions"]
         lost = 100 * first["test"]["words_without_vector"] / first["test"]["words"]
         more = (
             f"; {given:,} mentions of train and {asked:,} of test, and {lost:.0f} % of the words of these lack a vector"
         )
-        sure = proportion(round(mean * tests[0]["mentions"]), tests[0]["mentions"])
+        sure = proportion(round(here / 100 * asked), asked)
+        low, high = (math.hypot(sure[end] - sure["here"], between(points)) for end in ("low", "high"))
         found = [
             Compared(
                 what="typing accuracy",
@@ -66,8 +69,10 @@ def _accuracy(corpus: str) -> PaperRow:
                 doubt=doubt,
                 seeds=len(runs),
                 deviation=deviation(corpus),
-                minutes={f"{corpus}/{at}": float(run["cpu_minutes"]) for at, run in enumerate(runs)},
-                **{**sure, "here": 100 * mean},
+                minutes={f"{corpus}/{at}": float(run["minutes"]) for at, run in enumerate(runs)},
+                here=here,
+                low=here - low,
+                high=here + high,
             )
         ]
     return PaperRow(
