@@ -74,7 +74,7 @@ def test_several_say_what_each_says_alone(home: Path) -> None:
         msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
         for one in texts
     ]
-    alone = [linked(Linker.open(part.folder, part.pack), *bare) for part in find(home / "both").parts]
+    alone = [linked(Linker.open(*part), *bare) for part in find(home / "both").parts]
     for found, first, second in zip(linked(of(home / "both"), *bare), *alone, strict=True):
         for words, links in found.items():
             answers = [own[words] for own in (first, second) if own[words] and not own[words][0].nil]
