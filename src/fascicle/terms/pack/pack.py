@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -180,7 +181,7 @@ class Pack:
         row = 0
         while row < len(self):
             prefix = self.curie(row).partition(":")[0]
-            row = _end(self, prefix, row)
+            row = bisect_left(range(len(self)), f"{prefix};", lo=row, key=self.curie)  # the sign behind a colon
             found.append((prefix, row))
         return found
 
@@ -390,15 +391,3 @@ class Pack:
 
 
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
-
-
-def _end(pack: Pack, prefix: str, low: int) -> int:
-    """Returns the first row behind those of a prefix."""
-    high, after = len(pack), f"{prefix};"  # the sign behind a colon
-    while low < high:
-        middle = (low + high) // 2
-        if pack.curie(middle) < after:
-            low = middle + 1
-        else:
-            high = middle
-    return low
