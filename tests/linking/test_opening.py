@@ -195,6 +195,21 @@ def test_a_small_linker_has_neither_index_nor_names(home: Path, tmp_path: Path) 
     assert found["breast cancer"][0].curie == "MESH:D1"
 
 
+def test_a_linker_is_opened_as_it_was_found(home: Path, tmp_path: Path) -> None:
+    """Its manifest is read once; its other files are checked again, since it may be opened much later."""
+    linker = tmp_path / "linker"
+    fit_folder(home / "first", linker, documents=corpus())
+    found = find(linker)
+    wanted = found.opened().fingerprint
+    shutil.copy(home / "two" / LINKER, linker / LINKER)
+    assert found.opened().fingerprint == wanted
+    with pytest.raises(PackError, match="is not at"):
+        find(linker)
+    (linker / "names.tsv").write_text("Disease\tat\tMESH:D3\t1\n")
+    with pytest.raises(PackError, match="was changed"):
+        found.opened()
+
+
 def test_a_linker_that_lost_its_index_is_refused(home: Path, tmp_path: Path) -> None:
     fit_folder(home / "first", tmp_path / "linker")
     (tmp_path / "linker" / "index.json").unlink()
