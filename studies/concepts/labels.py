@@ -17,7 +17,7 @@ import numpy as np
 from fascicle.linking.opening import find
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
 from fascicle.terms.pack import layout
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 from studies.common import write_result
 from studies.concepts.neutral import Asked, answers, by_hash
 from studies.concepts.same import Same
@@ -52,12 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def drawn(pack: Pack) -> dict[str, list[Label]]:
     """The labels of each type of each vocabulary, drawn by the hash of the identifier."""
-    prefixes, numbers = prefix_numbers(pack)
     kept = (pack.flag_rows & layout.OBSOLETE) == 0
     found = {}
-    for number, prefix in enumerate(prefixes):
+    for number, prefix in enumerate(pack.prefixes):
         for kind, name in enumerate(pack.types):
-            rows = np.flatnonzero(kept & (numbers == number) & (pack.type_rows == kind))
+            rows = np.flatnonzero(kept & (pack.prefix_rows == number) & (pack.type_rows == kind))
             if len(rows):
                 found[f"{prefix} {name}"] = _of_vocabulary(pack, rows, name)
             for taxon, where in _SPECIES.items() if name == "Gene" else ():

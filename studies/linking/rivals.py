@@ -24,7 +24,7 @@ from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import expand_ranges
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS
 from fascicle.verbs.tasks.link_cases import Reference, linked
 
@@ -56,8 +56,7 @@ def entries_of(pack: Pack, index: NameIndex, kind: str, prefixes: Sequence[str])
         prefixes: of the vocabularies.
     """
     active, taxa = pack.active, [pack.taxa[row] for row in range(len(pack.taxa))]
-    names, numbers = prefix_numbers(pack)
-    wanted = np.isin(numbers, [names.index(prefix) for prefix in prefixes])
+    wanted = np.isin(pack.prefix_rows, [pack.prefixes.index(prefix) for prefix in prefixes])
     terms = np.flatnonzero(pack.type_rows[active.concept] == pack.types.index(kind))
     concepts = active.concept[terms].astype(np.int64)
     distinct, inverse = np.unique(concepts, return_inverse=True)

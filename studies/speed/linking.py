@@ -41,6 +41,7 @@ from fascicle.core.mention import Mention
 from fascicle.core.patches import apply
 from fascicle.formats.files import read
 from fascicle.linking.finding import FoundTerms
+from fascicle.linking.folder import read_manifest
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
 from fascicle.settings.inputs import RecognitionSettings
@@ -139,7 +140,7 @@ def work(place: Path, folder: Path, rounds: int) -> int:
     texts = list(islice(abstracts(100.0), ABSTRACTS * rounds))
     before, started = anonymous(), time.process_time()
     pack = Pack.open(place)
-    linker = Linker.open(folder, pack)
+    linker = Linker.open(folder, read_manifest(folder), pack)
     opened = time.process_time() - started
     growth = {"opened": (anonymous() - before) / 1e6}
     _say({"seconds": round(opened, 3)})

@@ -122,7 +122,7 @@ def changed(home: Path, tmp_path: Path) -> Path:
 
 def opened(folder: Path) -> Linker:
     (part,) = find(folder).parts
-    return Linker.open(part.folder, part.pack)
+    return Linker.open(*part)
 
 
 def decisions(linker: Linker, *documents: Document) -> list[list[Decision]]:

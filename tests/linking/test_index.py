@@ -15,7 +15,7 @@ from fascicle.core.files.owned import file_facts
 from fascicle.errors import PackError
 from fascicle.linking.index import MANIFEST, NameIndex, type_bit, write_index
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name
 
 RECORDS = {
@@ -83,8 +83,7 @@ def test_references_lead_both_ways_between_concepts_of_one_type(index: NameIndex
 
 
 def test_vocabularies_are_those_of_the_curies(pack: Pack) -> None:
-    names, numbers = prefix_numbers(pack)
-    assert [names[number] for number in numbers.tolist()] == [
+    assert [pack.prefixes[number] for number in pack.prefix_rows.tolist()] == [
         pack.curie(row).partition(":")[0] for row in range(len(pack))
     ]
 

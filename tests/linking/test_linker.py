@@ -16,7 +16,7 @@ from fascicle.errors import InputError, PackError, UsageError
 from fascicle.linking.candidates import Decision
 from fascicle.linking.features import FEATURES, Species, likely_species
 from fascicle.linking.fitting import FitSettings, FittedLinker, fit_linker, fit_rankers, gather_training_data
-from fascicle.linking.folder import LINKER, Ranker, feature_names, read_linker, write_linker
+from fascicle.linking.folder import LINKER, Ranker, check_linker, feature_names, read_manifest, write_linker
 from fascicle.linking.gold import Memory, with_pack_types
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker
@@ -353,7 +353,7 @@ def test_a_type_with_too_few_mentions_that_teach_gets_no_ranker(pack: Pack, inde
     assert found.few == {"Gene": 0}
     found.memory.write(tmp_path)
     write_linker(tmp_path, pack, found.rankers, few=found.few)
-    made = read_linker(tmp_path, pack)
+    made = read_manifest(tmp_path)
     assert made.few == {"Gene": 0}
     assert made.fingerprint == write_linker(tmp_path, pack, found.rankers).fingerprint
     with pytest.raises(InputError, match="20 mentions"):
@@ -389,8 +389,8 @@ def test_an_ontology_gives_the_same_concept_elsewhere(pack: Pack, index: NameInd
 def test_a_folder_keeps_a_linker(pack: Pack, index: NameIndex, fitted: FittedLinker, linker: Linker) -> None:
     folder = index.folder
     fitted.memory.write(folder)
-    write_linker(folder, pack, fitted.rankers)
-    opened = Linker.open(folder, pack)
+    manifest = write_linker(folder, pack, fitted.rankers)
+    opened = Linker.open(folder, manifest, pack)
     text = corpus(1)[0]
     for one, other in zip(decisions(opened, text)[0], decisions(linker, text)[0], strict=True):
         assert one.link.curie == other.link.curie
@@ -423,7 +423,7 @@ def test_a_linker_that_does_not_fit_is_refused(
     else:
         place.unlink()
     with pytest.raises(PackError) as error:
-        read_linker(tmp_path, pack)
+        check_linker(tmp_path, read_manifest(tmp_path), pack)
     assert "\n" not in str(error.value)
 
 

@@ -74,7 +74,7 @@ def test_several_say_what_each_says_alone(home: Path) -> None:
         msgspec.structs.replace(one, mentions=tuple(msgspec.structs.replace(each, links=()) for each in one.mentions))
         for one in texts
     ]
-    alone = [linked(Linker.open(part.folder, part.pack), *bare) for part in find(home / "both").parts]
+    alone = [linked(Linker.open(*part), *bare) for part in find(home / "both").parts]
     for found, first, second in zip(linked(of(home / "both"), *bare), *alone, strict=True):
         for words, links in found.items():
             answers = [own[words] for own in (first, second) if own[words] and not own[words][0].nil]
@@ -193,6 +193,21 @@ def test_a_small_linker_has_neither_index_nor_names(home: Path, tmp_path: Path) 
     assert (small / "names.tsv").read_bytes() == b""
     (found,) = linked(find(small).opened(), document("breast cancer", ("breast cancer", "Disease", "")))
     assert found["breast cancer"][0].curie == "MESH:D1"
+
+
+def test_a_linker_is_opened_as_it_was_found(home: Path, tmp_path: Path) -> None:
+    """Its manifest is read once; its other files are checked again, since it may be opened much later."""
+    linker = tmp_path / "linker"
+    fit_folder(home / "first", linker, documents=corpus())
+    found = find(linker)
+    wanted = found.opened().fingerprint
+    shutil.copy(home / "two" / LINKER, linker / LINKER)
+    assert found.opened().fingerprint == wanted
+    with pytest.raises(PackError, match="is not at"):
+        find(linker)
+    (linker / "names.tsv").write_text("Disease\tat\tMESH:D3\t1\n")
+    with pytest.raises(PackError, match="was changed"):
+        found.opened()
 
 
 def test_a_linker_that_lost_its_index_is_refused(home: Path, tmp_path: Path) -> None:

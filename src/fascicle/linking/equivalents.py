@@ -13,7 +13,7 @@ from fascicle.core.wording import near_hint
 from fascicle.errors import UsageError
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import Lists, map_array, write_array
-from fascicle.terms.pack.pack import Pack, References, prefix_numbers
+from fascicle.terms.pack.pack import Pack, References
 from fascicle.terms.pack.sets import find_edges
 from fascicle.terms.terms import NAME_KINDS
 
@@ -198,10 +198,9 @@ class AnsweredConcepts:
         if not wanted:
             return
         check_ontology(pack, ontology)
-        names, numbers = prefix_numbers(pack)
         self._rows = np.arange(len(pack))
-        for prefix in reversed([one for one in wanted if one in names]):
-            rows = np.flatnonzero(numbers == names.index(prefix))
+        for prefix in reversed([one for one in wanted if one in pack.prefixes]):
+            rows = np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix))
             self._rows[pack.leads.of(rows)] = rows
 
     def told(self, leads: Ints, terms: Ints) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -244,7 +243,7 @@ def check_ontology(pack: Pack, ontology: str) -> None:
     Raises:
         UsageError: the pack has no concept of it, or no sets.
     """
-    if ontology and ontology not in (names := prefix_numbers(pack)[0]):
+    if ontology and ontology not in (names := pack.prefixes):
         raise UsageError(
             f"the pack {pack.folder} has no concept of {ontology!r}{near_hint(ontology, names)}; give one of its "
             f"vocabularies: {', '.join(names)}"

@@ -327,13 +327,17 @@ def read_manifest(folder: Path) -> LinkerManifest:
     return found
 
 
-def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
-    """Reads the manifest of a linker.
+def check_linker(folder: Path, found: LinkerManifest, pack: Pack) -> None:
+    """Raises an error for a linker that does not fit to a pack, or that lost a file.
+
+    Args:
+        folder: of the linker.
+        found: its manifest.
+        pack: open.
 
     Raises:
-        PackError: no linker, that of another pack, or a damaged one.
+        PackError: a linker of another pack, or a damaged one.
     """
-    found = read_manifest(folder)
     if found.pack != pack.full_name:
         raise pack_error(
             folder,
@@ -344,4 +348,3 @@ def read_linker(folder: Path, pack: Pack) -> LinkerManifest:
     for name, facts in found.files.items():
         if name not in (NAMES, DENSE) or not (folder / name).is_file() or FileFacts.of(folder / name) != facts:
             raise pack_error(folder, f"{folder / name} is missing or was changed; copy the linker again")
-    return found

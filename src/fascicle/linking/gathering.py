@@ -17,7 +17,6 @@ from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.arrays import expand_ranges
-from fascicle.terms.pack.pack import prefix_numbers
 from fascicle.terms.terms import NAME_KINDS
 
 _HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
@@ -35,8 +34,6 @@ class CandidateGenerator:
 
     Attributes:
         finder: of the pack.
-        prefixes: vocabularies of the pack.
-        prefix_of: number of the vocabulary of each concept.
     """
 
     def __init__(
@@ -55,16 +52,15 @@ class CandidateGenerator:
                 pack by default.
             allowed: returns which candidates count, given those that count here.
         """
-        self.finder, self.memory = finder, memory
-        self.prefixes, self.prefix_of = prefix_numbers(finder.pack)
+        self.finder, self.memory, pack = finder, memory, finder.pack
         self._allowed = allowed
         self._wanted = {  # whether each concept may be answered
-            kind: self._with_member(np.array([one in wanted for one in self.prefixes], dtype=np.bool_)[self.prefix_of])
+            kind: self._with_member(np.isin(pack.prefixes, wanted)[pack.prefix_rows])
             for kind, wanted in vocabularies.items()
             if wanted
         }
-        self._namesakes, self._agreeing = Namesakes(finder.pack), ShortFormFeatures(finder.pack, finder.reader)
-        taxa = finder.pack.taxa
+        self._namesakes, self._agreeing = Namesakes(pack), ShortFormFeatures(pack, finder.reader)
+        taxa = pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
     def _with_member(self, chosen: Bools) -> Bools:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -13,20 +12,13 @@ import msgspec
 from fascicle.core.arrays import unique_values
 from fascicle.core.document import Document, unique
 from fascicle.core.mention import Link, Mention
-from fascicle.core.type_names import read_vocabulary
 from fascicle.errors import ModelError
 from fascicle.terms.keys.key import key
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import curie
 
 NAMES: Final = "names.tsv"
 _MOST: Final = 1 << 24  # bytes of the file
-
-
-def make_type_mapper(pack: Pack) -> Callable[[str], str]:
-    """Returns a function that gives the name of a type in a pack; a type that the pack does not have stays as it is."""
-    names = read_vocabulary()
-    return cache(lambda name: names.among(name, pack.types))
 
 
 def with_pack_types(
@@ -41,7 +33,7 @@ def with_pack_types(
         pack: open.
         prefixes: type -> prefix of the identifiers without one, where it is known.
     """
-    of_type = make_type_mapper(pack)
+    of_type = pack.own_type
     found = list(documents)
     guessed = _prefixes(
         [(of_type(one.type), link) for each in found for one in each.mentions for link in one.links], pack
@@ -74,17 +66,16 @@ def _spelt(mention: Mention, kind: str, prefixes: Mapping[str, str]) -> Mention:
 
 def _prefixes(links: Sequence[tuple[str, Link]], pack: Pack) -> dict[str, str]:
     """Returns, for each type, the prefix with which most of its bare identifiers are in the pack."""
-    names, numbers = prefix_numbers(pack)
     bare: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, link in links:
         if link.id and not link.curie and not link.ontology and ":" not in link.id and kind in pack.types:
             bare[kind][link.id] += 1
     found: dict[str, str] = {}
     for kind, ids in bare.items():
-        own = unique_values(numbers[pack.type_rows == pack.types.index(kind)]).tolist()
+        own = unique_values(pack.prefix_rows[pack.type_rows == pack.types.index(kind)]).tolist()
         counts = [
-            (int((pack.concept_rows([curie(one, names[number]) for one in ids]) >= 0).sum()), names[number])
-            for number in own
+            (int((pack.concept_rows([curie(one, name) for one in ids]) >= 0).sum()), name)
+            for name in (pack.prefixes[number] for number in own)
         ]
         best = max(counts, default=(0, ""), key=lambda pair: pair[0])
         if best[0]:

@@ -35,9 +35,9 @@ from fascicle.linking.candidates import (
 )
 from fascicle.linking.features import FeatureExtractor
 from fascicle.linking.finding import Finder
-from fascicle.linking.folder import Ranker, feature_names, read_linker
+from fascicle.linking.folder import LinkerManifest, Ranker, check_linker, feature_names
 from fascicle.linking.gathering import CandidateGenerator, Excluded
-from fascicle.linking.gold import Memory, make_type_mapper
+from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.ranking import CandidateRanker, Ranked
 from fascicle.linking.strategies import Strategies
@@ -111,7 +111,6 @@ class Linker(LinkStep):
         dense = self._gatherer.finder.dense is not None
         self._describer = FeatureExtractor(pack, dense=dense)
         self.ranking = CandidateRanker(self.rankers, feature_names(dense=dense), self._strategies.ties)
-        self._type = make_type_mapper(pack)
         self._order = tuple(order)
 
     @cached_property
@@ -127,25 +126,38 @@ class Linker(LinkStep):
 
     def covers(self, kind: str) -> bool:
         """True if the pack has concepts of a type; mentions of other types are not linked, and not NIL."""
-        return self._type(kind) in self.pack.types
+        return self.pack.covers(kind)
 
     def known(self, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Returns those pairs of a name and a type of which the pack has a concept with this name."""
-        typed = [(name, kind if kind in self.pack.types else self._type(kind)) for name, kind in pairs]
+        typed = [(name, self.pack.own_type(kind)) for name, kind in pairs]
         there = self._gatherer.known(typed)
         return {pair for pair, one in zip(pairs, typed, strict=True) if one in there}
 
     @classmethod
     def open(
-        cls, folder: Path, pack: Pack, *, ontology: str = "", strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES
+        cls,
+        folder: Path,
+        manifest: LinkerManifest,
+        pack: Pack,
+        *,
+        ontology: str = "",
+        strategies: Mapping[str, LinkStrategy] = NO_STRATEGIES,
     ) -> Self:
         """Opens a linker that `fitting.fit_linker` wrote.
 
+        Args:
+            folder: of the linker.
+            manifest: as it was found there; the other files must still be those that it names.
+            pack: open.
+            ontology: as of `Linker`.
+            strategies: as of `Linker`.
+
         Raises:
-            PackError: no linker, a damaged one, or one of another pack.
+            PackError: a damaged linker, or one of another pack.
             UsageError: the pack has no concept of the ontology.
         """
-        manifest = read_linker(folder, pack)
+        check_linker(folder, manifest, pack)
         return cls(
             pack,
             index=NameIndex.open(folder, pack) if manifest.indexed else None,
@@ -251,7 +263,7 @@ class Linker(LinkStep):
         """
         typed = [
             [
-                one if one.type in self.pack.types else msgspec.structs.replace(one, type=self._type(one.type))
+                one if one.type in self.pack.types else msgspec.structs.replace(one, type=self.pack.own_type(one.type))
                 for one in own
             ]
             for own in mentions

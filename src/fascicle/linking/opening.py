@@ -17,8 +17,7 @@ from fascicle.core.mention import Link, MentionKey
 from fascicle.errors import UsageError
 from fascicle.linking.candidates import Decision
 from fascicle.linking.equivalents import check_ontology
-from fascicle.linking.folder import WORDING, LinkerManifest, read_linker, read_manifest
-from fascicle.linking.gold import make_type_mapper
+from fascicle.linking.folder import WORDING, LinkerManifest, check_linker, read_manifest
 from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
@@ -26,7 +25,7 @@ from fascicle.settings.folders.described import file_sha256, read_description, w
 from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 
 SEVERAL: Final = "linkers.json"  # of a folder with a linker for each of several packs
 _FORMAT: Final = 1
@@ -65,7 +64,7 @@ class LinkerPart(NamedTuple):
         """Opens the linker; a pack alone links by default weights."""
         if not (self.folder / LINKER).is_file():
             return Linker(self.pack, ontology=ontology, strategies=strategies)
-        return Linker.open(self.folder, self.pack, ontology=ontology, strategies=strategies)
+        return Linker.open(*self, ontology=ontology, strategies=strategies)
 
 
 class LinkerWithPacks(NamedTuple):
@@ -90,8 +89,7 @@ class LinkerWithPacks(NamedTuple):
 
     def covered(self, types: Sequence[str]) -> tuple[str, ...]:
         """Returns those types of which a pack has concepts."""
-        meant = [(make_type_mapper(part.pack), part.pack.types) for part in self.parts]
-        return tuple(kind for kind in types if any(of(kind) in there for of, there in meant))
+        return tuple(kind for kind in types if any(part.pack.covers(kind) for part in self.parts))
 
     def opened(self) -> Linking:
         """Opens the linker.
@@ -104,7 +102,7 @@ class LinkerWithPacks(NamedTuple):
 
 
 def _has(pack: Pack, ontology: str) -> bool:
-    return not ontology or ontology in prefix_numbers(pack)[0]
+    return not ontology or ontology in pack.prefixes
 
 
 def as_places(linker: Places) -> Sequence[_Place]:
@@ -133,15 +131,15 @@ def find(
         UsageError: a pack that the linker does not need, or no pack has a concept of the ontology, or what a strategy
             names.
     """
-    places = as_places(linker)
     given = [Pack.open(pack) for pack in packs]
-    folders = [folder for one in places for folder in linker_folders(find_linker(one))]
+    homes = [find_linker(one) for one in as_places(linker)]
+    folders = [folder for home in homes for folder in linker_folders(home)]
     parts = tuple(_part(one, given, alone=len(folders) == 1) for one in folders)
     if not parts:
         raise UsageError("no linker was given; give its folder, or the name of a shipped one")
     needed = [part.manifest.pack for part in parts]
     if unused := [pack.full_name for pack in given if pack.full_name not in needed]:
-        named = " and ".join(str(find_linker(one)) for one in places)
+        named = " and ".join(map(str, homes))
         raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
     for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
@@ -178,17 +176,21 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
         pack = Pack.open(folder)
         return LinkerPart(folder, LinkerManifest(pack=pack.full_name, indexed=False), pack)
     manifest = read_manifest(folder)
-    fitting = [pack for pack in given if pack.full_name == manifest.pack]
-    if fitting or (given and alone):
-        pack = (fitting or given)[0]  # one that does not fit is refused below
-    else:
-        place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
-        if not manifest.place or not is_pack(place):
-            where = f", which is not at {place}" if manifest.place else ""
-            said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK"
-            raise pack_error(folder, said, "not-found")
-        pack = Pack.open(place)
-    return LinkerPart(folder, read_linker(folder, pack), pack)
+    # A linker that is alone takes a pack that does not fit, too, which is refused below.
+    fitting = [pack for pack in given if pack.full_name == manifest.pack] or (list(given) if alone else [])
+    pack = fitting[0] if fitting else Pack.open(_pack_folder(folder, manifest))
+    check_linker(folder, manifest, pack)
+    return LinkerPart(folder, manifest, pack)
+
+
+def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
+    """Returns the folder of the pack that a linker names."""
+    place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
+    if not manifest.place or not is_pack(place):
+        where = f", which is not at {place}" if manifest.place else ""
+        said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK"
+        raise pack_error(folder, said, "not-found")
+    return place
 
 
 class Linkers(LinkStep):

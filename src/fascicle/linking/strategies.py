@@ -14,9 +14,8 @@ from fascicle.linking.candidates import TIERS, Candidates, allowed_by_precedence
 from fascicle.linking.equivalents import AnsweredConcepts
 from fascicle.linking.features import LIKELY
 from fascicle.linking.folder import Ranker
-from fascicle.linking.gold import make_type_mapper
 from fascicle.settings.steps import LinkStrategy
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 
 _OTHERS: Final = ""  # stands for the types without a strategy
 _WEIGHTS: Final = ("weighed", "named")  # species of a strategy that are none
@@ -57,9 +56,8 @@ class Strategies:
                 are of several vocabularies, those of the first of these alone are candidates, as of a strategy.
             ontology: as of `AnsweredConcepts`.
         """
-        typed = make_type_mapper(pack)
         self._pack, self.ontology = pack, ontology
-        self.of = {typed(kind): one for kind, one in chosen.items() if typed(kind) in pack.types}
+        self.of = {pack.own_type(kind): one for kind, one in chosen.items() if pack.covers(kind)}
         order = () if ontology else order
         orders = {kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()}
         orders[_OTHERS] = order
@@ -159,19 +157,17 @@ def _ranks(pack: Pack, order: Sequence[str]) -> Ints | None:
     """Returns the rank in an order of the first vocabulary that the set of each concept is in; ``None`` without one."""
     if not order:
         return None
-    names, numbers = prefix_numbers(pack)
     places = np.full(len(pack), len(order))
     for place, prefix in reversed(list(enumerate(order))):
-        if prefix in names:
-            places[pack.leads.of(np.flatnonzero(numbers == names.index(prefix)))] = place
+        if prefix in pack.prefixes:
+            places[pack.leads.of(np.flatnonzero(pack.prefix_rows == pack.prefixes.index(prefix)))] = place
     return places
 
 
 def _prefixes(pack: Pack, kind: str) -> list[str]:
     """Returns the vocabularies that have concepts of a type."""
-    names, numbers = prefix_numbers(pack)
-    own = pack.type_rows == list(pack.types).index(kind) if kind in pack.types else slice(0)
-    return [names[number] for number in np.unique(numbers[own])]
+    own = pack.type_rows == pack.types.index(pack.own_type(kind)) if pack.covers(kind) else slice(0)
+    return [pack.prefixes[number] for number in np.unique(pack.prefix_rows[own])]
 
 
 def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) -> None:
@@ -182,13 +178,13 @@ def check_strategies(packs: Sequence[Pack], chosen: Mapping[str, LinkStrategy]) 
     """
     there = {"type": {kind for pack in packs for kind in pack.types}}
     there["species"] = {*_WEIGHTS, *(one for pack in packs for one in _taxa(pack))} if chosen else set()
-    for typed, pack in ((make_type_mapper(pack), pack) for pack in packs):
-        meant = [typed(kind) for kind in chosen if typed(kind) in pack.types]
+    for pack in packs:
+        meant = [pack.own_type(kind) for kind in chosen if pack.covers(kind)]
         if twice := [kind for kind in meant if meant.count(kind) > 1]:
             raise UsageError(f"there are several strategies for what is {twice[0]} in the pack; leave one of them")
     for kind, one in chosen.items():
-        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, make_type_mapper(pack)(kind))}
-        is_there = any(make_type_mapper(pack)(kind) in pack.types for pack in packs)
+        there["vocabulary"] = {name for pack in packs for name in _prefixes(pack, kind)}
+        is_there = any(pack.covers(kind) for pack in packs)
         asked = [("type", "" if is_there else kind), *(("vocabulary", name) for name in one.vocabularies)]
         for what, name in (*asked, ("species", one.species)):
             if name and name not in there[what]:

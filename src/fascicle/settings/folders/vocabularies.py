@@ -46,7 +46,7 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
         pack: the name of a shipped pack, with or without version (the newest is taken), or a folder. ``./NAME``, and
             any `Path`, is always a folder.
     """
-    return _found(pack, "packs", shipped_packs())
+    return _found(pack, "packs", PACK)
 
 
 class _Types(msgspec.Struct):
@@ -75,14 +75,15 @@ def shipped_linkers() -> tuple[str, ...]:
 
 def find_linker(linker: str | os.PathLike[str]) -> Path:
     """Returns the folder of a linker: a shipped linker of that name, else the path; see `find_pack`."""
-    return _found(linker, "linkers", shipped_linkers())
+    return _found(linker, "linkers", LINKER)
 
 
 def _shipped(folder: str, described: str) -> tuple[str, ...]:
     return tuple(sorted(place.parent.name for place in (assets() / folder).glob(f"*/{described}")))
 
 
-def _found(given: str | os.PathLike[str], folder: str, names: tuple[str, ...]) -> Path:
+def _found(given: str | os.PathLike[str], folder: str, described: str) -> Path:
+    names = _shipped(folder, described) if isinstance(given, str) else ()
     versions = [name for name in names if given in (name, name.partition("@")[0])]
     if not versions:
         return Path(given).expanduser()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
@@ -14,6 +15,7 @@ import numpy as np
 from fascicle.core.arrays import Ints, unique_values
 from fascicle.core.document import Event, link_event
 from fascicle.core.mention import Link
+from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import near_hint
 from fascicle.errors import InputError
 from fascicle.settings.folders.vocabularies import find_pack
@@ -161,6 +163,38 @@ class Pack:
             For each term the place in ``keys`` of its key, and its row in `active`.
         """
         return self.active.of_keys(keys)
+
+    def covers(self, kind: str) -> bool:
+        """True if the pack has concepts of a type; see `own_type`."""
+        return self.own_type(kind) in self.types
+
+    @cached_property
+    def own_type(self) -> Callable[[str], str]:
+        """Function that gives the name of a type in the pack; a type that the pack does not have stays as it is."""
+        names, types = read_vocabulary(), self.types
+        return cache(lambda name: names.among(name, types))
+
+    @cached_property
+    def _ends(self) -> list[tuple[str, int]]:
+        """Prefix of each vocabulary, and the first row behind its concepts, in the order of CURIEs."""
+        found: list[tuple[str, int]] = []
+        row = 0
+        while row < len(self):
+            prefix = self.curie(row).partition(":")[0]
+            row = bisect_left(range(len(self)), f"{prefix};", lo=row, key=self.curie)  # the sign behind a colon
+            found.append((prefix, row))
+        return found
+
+    @cached_property
+    def prefixes(self) -> tuple[str, ...]:
+        """Prefixes of the vocabularies of the pack, in the order of CURIEs."""
+        return tuple(prefix for prefix, _ in self._ends)
+
+    @cached_property
+    def prefix_rows(self) -> Array:
+        """Number of the prefix of each concept, ``[concepts]``."""
+        sizes = np.diff([end for _, end in self._ends], prepend=0)
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
     def concept_rows(self, curies: Sequence[str]) -> Ints:
         """Returns the row of each concept; -1 where the pack has none."""
@@ -357,29 +391,3 @@ class Pack:
 
 
 References = Mapping[str, tuple[str, ...]]  # predicate -> CURIEs
-
-
-def prefix_numbers(pack: Pack) -> tuple[tuple[str, ...], Array]:
-    """Returns the vocabularies of a pack, and the vocabulary number of each concept, in the order of CURIEs."""
-    names: list[str] = []
-    ends: list[int] = []
-    row = 0
-    while row < len(pack):
-        prefix = pack.curie(row).partition(":")[0]
-        row = _end(pack, prefix, row)
-        names.append(prefix)
-        ends.append(row)
-    sizes = np.diff(ends, prepend=0)
-    return tuple(names), np.repeat(np.arange(len(names), dtype=np.int32), sizes)
-
-
-def _end(pack: Pack, prefix: str, low: int) -> int:
-    """Returns the first row behind those of a prefix."""
-    high, after = len(pack), f"{prefix};"  # the sign behind a colon
-    while low < high:
-        middle = (low + high) // 2
-        if pack.curie(middle) < after:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -18,7 +18,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks, write_array
-from fascicle.terms.pack.pack import Pack, References, prefix_numbers
+from fascicle.terms.pack.pack import Pack, References
 from fascicle.terms.terms import REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
@@ -105,7 +105,7 @@ def _root(roots: Ints, row: int) -> int:
 
 def _vocabulary_ranks(pack: Pack) -> Ints:
     """Returns the vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
-    names, numbers = prefix_numbers(pack)
+    names, numbers = pack.prefixes, pack.prefix_rows
     first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
     np.minimum.at(earliest, numbers, first)
@@ -173,8 +173,7 @@ def _ordered(pack: Pack, keys: Ints, table: Ints) -> Ints:
 
 def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
     """Returns whether pairs have one type, no different species, different vocabularies, and are not obsolete."""
-    _, numbers = prefix_numbers(pack)
-    taxa, types, gone = pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
+    numbers, taxa, types, gone = pack.prefix_rows, pack.taxon_rows, pack.type_rows, pack.flag_rows & layout.OBSOLETE
     species = (taxa[one] == taxa[two]) | (taxa[one] == 0) | (taxa[two] == 0)
     found: Bools = species & (types[one] == types[two]) & (numbers[one] != numbers[two])
     found &= (gone[one] == 0) & (gone[two] == 0)

@@ -29,7 +29,7 @@ from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
 from fascicle.terms.pack.export import KeptRules, pack_sources
 from fascicle.terms.pack.layout import KIND, Manifest, SourceFacts
-from fascicle.terms.pack.pack import Pack, prefix_numbers
+from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.why import COLUMNS, unsearched_labels
 from fascicle.terms.scanning.building import build_table
 from fascicle.terms.sources.drafts import SourceReport
@@ -281,7 +281,7 @@ def _write_linkers(parts: Sequence[LinkerPart], folder: Path) -> None:
         return
     ((place, manifest, base),) = parts
     pack = Pack.open(folder)
-    new = tuple(one for one in prefix_numbers(pack)[0] if one not in prefix_numbers(base)[0])
+    new = tuple(one for one in pack.prefixes if one not in base.prefixes)
     rankers = {
         kind: msgspec.structs.replace(one, vocabularies=one.vocabularies and (*one.vocabularies, *new))
         for kind, one in manifest.rankers.items()
