@@ -12,7 +12,7 @@ from studies.binder import token_labels
 from studies.binder.paper import BREAKDOWN, DISTANT, SPEED, SUPERVISED, TABLES
 from studies.common import RESULTS
 from studies.papers.row import PaperRow
-from studies.papers.rule import DIFFERS, DRAWN, NOT_AT_HAND, Compared, Counted, Evidence
+from studies.papers.rule import DRAWN, NOT_AT_HAND, Compared, Counted, Evidence
 from studies.papers.sources import WEAK, deviation, less, minutes, proportion, rows
 from studies.tables.grids import Row
 
@@ -104,10 +104,15 @@ def _genia() -> PaperRow:
     return _complete("Table 1, GENIA", found, remark, "recipes/papers/binder-genia.toml")
 
 
+BY_SENTENCE: Final = "its interval is of sentences, and not of abstracts"
+
+
 def _table_2(corpus: str) -> PaperRow:
     ours, _, theirs, _ = SUPERVISED[corpus]
-    found = less("BINDER less a CRF", round(ours - theirs, 2), first=_row(corpus, "binder"), second=_row(corpus, "crf"))
-    leads = "; the paper has both level, and BINDER leads here" if found and _leads(found[0]) else ""
+    doubt = {"doubt": BY_SENTENCE} if corpus == "bc2gm" else {}
+    pair = {"first": _row(corpus, "binder"), "second": _row(corpus, "crf")}
+    found = less("BINDER less a CRF", round(ours - theirs, 2), **pair, **doubt)
+    leads = "; the paper prints both level, and calls BINDER better than the CRF" if found and _leads(found[0]) else ""
     rose = f"; {EPOCHS[corpus]} epochs, at whose end F1 on dev still rose" if corpus in EPOCHS else ""
     remark = f"The CRF of the paper has an LSTM below it, ours has none{leads}{rose}."
     names = [
@@ -118,7 +123,7 @@ def _table_2(corpus: str) -> PaperRow:
 
 
 def _leads(one: Compared) -> bool:
-    return one.is_level and one.verdict == DIFFERS and one.here > 0
+    return one.is_level and one.here > one.margin
 
 
 def _labels() -> list[PaperRow]:
@@ -226,9 +231,10 @@ def _taggers() -> list[PaperRow]:
     return [
         PaperRow(
             what="Table 3, BINDER beside a tagger that stops early (BERT-ES)",
-            found=tuple(less("BINDER less SEQ", lead, first=ours, second=taught, deviation=_apart())),
-            remark="Both taught the names as written, on one encoder; the program of BERT-ES was not run; with other "
-            f"labels from the dictionary the lead is {_other_leads()}.",
+            found=tuple(less("BINDER less SEQ", None, first=ours, second=taught, deviation=_apart())),
+            remark=f"The paper has a lead of {lead}, over a number that it quotes, of another encoder; here both were "
+            "taught the names as written, on one encoder; the program of BERT-ES was not run; with other labels from "
+            f"the dictionary the lead is {_other_leads()}.",
             table=f"{PAGE}#models-taught-from-these-labels",
             commands=("studies/grids/distant.toml",),
             results=("distant.tar.xz",),
@@ -237,7 +243,7 @@ def _taggers() -> list[PaperRow]:
             what="Table 3, BINDER beside a tagger that teaches itself",
             found=tuple(replace(one, minutes=spent) for one in itself),
             remark="The paper has BINDER above all systems from a dictionary, but none that teaches itself; F1 of the "
-            f"tagger goes from {scored} in two rounds, so these do nothing for it.",
+            f"tagger goes from {scored} in two rounds, which is within chance.",
             table=f"{PAGE}#models-taught-from-these-labels",
             commands=("studies/grids/distant.toml", "studies/grids/self-training.toml", "studies.binder.self_training"),
             results=("self-training.tar.xz", "distant.tar.xz"),
@@ -340,6 +346,7 @@ def _faster(kind: str, of: Mapping[str, Any], other: str, place: int) -> Compare
         high=theirs["high"] / ours["low"],
         unit="times",
         doubt="quartiles of rounds in place of an interval",
+        loose=True,
     )
 
 
@@ -357,7 +364,11 @@ def _cost() -> list[PaperRow]:
             results=("binder_cost.json",),
         )
         for what, others, own in (
-            ("Table 7, one pass for each type", ("per_type",), "; a reader of our own takes the place of MRC-NER"),
+            (
+                "Table 7, one pass for each type",
+                ("per_type",),
+                "; a reader of our own stands for MRC-NER, without its matrix of starts and ends, which is faster",
+            ),
             ("Table 7, CRF and biaffine", ("crf", "biaffine"), ""),
         )
     ]

@@ -55,6 +55,7 @@ class Compared:
             machine than in the paper; empty for none.
         corpus: that it was measured on.
         elsewhere: whether this is not the corpus of the paper, or not all of it.
+        loose: whether the ends are none of a 95 % interval, so that no size can be another one.
         minutes: of training behind it, by run.
     """
 
@@ -71,6 +72,7 @@ class Compared:
     doubt: str = ""
     corpus: str = ""
     elsewhere: bool = False
+    loose: bool = False
     minutes: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,7 @@ class Compared:
         if self.paper is None:
             return TESTED
         found = self._level(self.paper) if self.is_level else self._direction(self.paper)
+        found = WITHIN_CHANCE if self.loose and found == OTHER_SIZE else found
         is_doubtful = self.doubt or (self.elsewhere and self.is_level)
         return DOUBTED.get(found, found) if is_doubtful else found
 
