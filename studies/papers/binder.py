@@ -109,9 +109,9 @@ BY_SENTENCE: Final = "its interval is of sentences, and not of abstracts"
 
 def _table_2(corpus: str) -> PaperRow:
     ours, _, theirs, _ = SUPERVISED[corpus]
+    first, second = (_row(corpus, system) for system in ("binder", "crf"))
     doubt = {"doubt": BY_SENTENCE} if corpus == "bc2gm" else {}
-    pair = {"first": _row(corpus, "binder"), "second": _row(corpus, "crf")}
-    found = less("BINDER less a CRF", round(ours - theirs, 2), **pair, **doubt)
+    found = less("BINDER less a CRF", round(ours - theirs, 2), first=first, second=second, **doubt)
     leads = "; the paper prints both level, and calls BINDER better than the CRF" if found and _leads(found[0]) else ""
     rose = f"; {EPOCHS[corpus]} epochs, at whose end F1 on dev still rose" if corpus in EPOCHS else ""
     remark = f"The CRF of the paper has an LSTM below it, ours has none{leads}{rose}."

@@ -46,6 +46,7 @@ def compared(paper: float | None, here: float, low: float | None, high: float | 
         (compared(1.0, -0.5, -1.0, -0.2), DIFFERS),
         (compared(-1.0, 0.5, 0.2, 1.0), DIFFERS),
         (compared(17.3, 6.2, 4.4, 7.7), OTHER_SIZE),  # beyond chance, and less than half as large
+        (compared(17.3, 6.2, 4.4, 7.7, loose=True), WITHIN_CHANCE),  # its ends are none of a 95 % interval
         (compared(1.0, 6.2, 4.4, 7.7), OTHER_SIZE),  # beyond chance, and more than twice as large
         (compared(1.0, 1.9, 1.2, 2.6), REPRODUCED),
         (compared(1.0, 2.9, 1.2, 4.6), WITHIN_CHANCE),  # more than twice as large, though it may be less
