@@ -66,6 +66,17 @@ def test_one_bad_document_does_not_cost_the_others(tmp_path: Path, name: str, pa
     assert contents(path) == contents(only_good)
 
 
+@pytest.mark.parametrize("name", ["xlsx", "brat"])
+def test_the_same_documents_give_the_same_archive_at_any_time(tmp_path: Path, name: str) -> None:
+    paths = [tmp_path / f"{number}{'.zip' if name == 'brat' else ''}" for number in (1, 2)]
+    if name == "xlsx":
+        pytest.importorskip("openpyxl")
+    for path in paths:
+        write_documents([good(1)], WriteRequest(path=str(path), format=name))
+        time.sleep(2.1)  # a date in a zip has steps of two seconds
+    assert contents(paths[0]) == contents(paths[1])
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_document_is_an_error_unless_it_is_asked_to_go_on(tmp_path: Path, name: str) -> None:
     if module := {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(name):

@@ -26,7 +26,7 @@ from fascicle.formats.report import WriteReport
 _WHOLE: Final = "ids text-between-words mentions discontinuous nested link-ontologies"
 _HOLDS: Final = held_fields("brat", _WHOLE, partly="relations links link-names attributes")
 _ANN: Final = ".ann"
-_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
+ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3
 _NOT_A_WORD: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
@@ -61,7 +61,7 @@ def _into_zip(stream: BinaryIO, _: object = None) -> Iterator[Callable[[_Files],
 
         def put(files: _Files) -> None:
             for name, content in files:
-                info = zipfile.ZipInfo(name, date_time=_DATE)
+                info = zipfile.ZipInfo(name, date_time=ZIP_DATE)
                 info.compress_type, info.external_attr, info.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
                 archive.writestr(info, content)
 

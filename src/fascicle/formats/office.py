@@ -23,6 +23,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, import_extra
+from fascicle.formats.brat_write import ZIP_DATE
 from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
@@ -247,6 +248,7 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Yields the function that adds rows to a sheet; the workbook is written at the end."""
     openpyxl = import_extra("openpyxl", extra="office")
     from openpyxl.cell import WriteOnlyCell
+    from openpyxl.writer.excel import ExcelWriter
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("mentions")
@@ -272,8 +274,18 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         sheet.close()  # or the interpreter reports that it was left open
         raise
     packed = io.BytesIO()  # an archive on a pipe that a reader closed would report it once more when it is deleted
-    book.save(packed)
-    stream.write(packed.getbuffer())
+    book.properties.created = book.properties.modified = datetime(*ZIP_DATE)
+    ExcelWriter(book, zipfile.ZipFile(packed, "w")).save()
+    stream.write(_undated(packed))
+
+
+def _undated(packed: BinaryIO) -> bytes:
+    """Returns an archive with one date for all its files, so that the same content gives the same bytes."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(packed) as dated, zipfile.ZipFile(found, "w") as archive:
+        for name in dated.namelist():
+            archive.writestr(zipfile.ZipInfo(name, ZIP_DATE), dated.read(name), zipfile.ZIP_DEFLATED)
+    return found.getvalue()
 
 
 def _row(cells: Sequence[str], cell: Any) -> list[Any]:
