@@ -275,17 +275,18 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         raise
     packed = io.BytesIO()  # an archive on a pipe that a reader closed would report it once more when it is deleted
     book.properties.created = book.properties.modified = datetime(*ZIP_DATE)
-    ExcelWriter(book, zipfile.ZipFile(packed, "w")).save()
-    stream.write(_undated(packed))
+    ExcelWriter(book, _Undated(packed, "w", zipfile.ZIP_DEFLATED)).save()
+    stream.write(packed.getbuffer())
 
 
-def _undated(packed: BinaryIO) -> bytes:
-    """Returns an archive with one date for all its files, so that the same content gives the same bytes."""
-    found = io.BytesIO()
-    with zipfile.ZipFile(packed) as dated, zipfile.ZipFile(found, "w") as archive:
-        for name in dated.namelist():
-            archive.writestr(zipfile.ZipInfo(name, ZIP_DATE), dated.read(name), zipfile.ZIP_DEFLATED)
-    return found.getvalue()
+class _Undated(zipfile.ZipFile):
+    """Archive that gives all its files one date, so that the same content gives the same bytes."""
+
+    def open(self, name: Any, *args: Any, **options: Any) -> Any:
+        """Opens a file of the archive; `write` and `writestr` call it with a `ZipInfo`."""
+        if isinstance(name, zipfile.ZipInfo):
+            name.date_time = ZIP_DATE
+        return super().open(name, *args, **options)
 
 
 def _row(cells: Sequence[str], cell: Any) -> list[Any]:
