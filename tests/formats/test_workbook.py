@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.formats.oracle.office import cells, workbook
+from tests.formats.oracle.office import cells, renamed, rewritten, strict, workbook
 
 from fascicle.core.document import Document, Link, Mention
 from fascicle.errors import FormatError, InputError, OutputError
@@ -193,3 +193,14 @@ def test_a_small_file_of_a_huge_sheet_is_refused(tmp_path: Path, row: str) -> No
 def _sheet_of(content: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as package:
         return package.read(next(one for one in package.namelist() if one.startswith("xl/worksheets/")))
+
+
+def test_no_part_brings_entities_whatever_its_name(tmp_path: Path) -> None:
+    book = workbook([["id", "text"], ["1", "Says ENTITY here"]], declared='<!DOCTYPE a [<!ENTITY a "secretly">]>')
+    hidden = renamed(book, "xl/worksheets/sheet1.xml", "xl/worksheets/sheet1.bin")
+    with pytest.raises(FormatError, match="entities"):
+        of(tmp_path, rewritten(hidden, lambda name, part: (name, part.replace(b"ENTITY here", b"&a; here"))))
+
+
+def test_strict_workbooks_are_read(tmp_path: Path) -> None:
+    assert [one.text for one in of(tmp_path, strict(workbook([["id", "text"], ["1", "a"]])))] == ["a"]

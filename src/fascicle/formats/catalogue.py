@@ -151,7 +151,7 @@ _ROWS: Final = (
     _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
-    _row("docx", "the text of a Word document", ends=".docx", reads="office", annotated=False),
+    _row("docx", "the text of a Word document", ends=".docx", reads="docx", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),
     _row("plain", "the text of one document alone", ends=".txt .text", also=".md", both="native", annotated=False),
 )

@@ -18,6 +18,7 @@ from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
 
+_STRICT: Final = re.compile(rb"""(?<==["'])http://purl\.oclc\.org/ooxml/(\w+)/""")
 _BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),
@@ -128,18 +129,25 @@ def read_all_bytes(source: Source) -> io.BytesIO:
 def read_zip_package(source: Source) -> io.BytesIO:
     """Returns the bytes of a zip of XML that declares no entities and unpacks to at most `MAX_FILE` bytes.
 
+    Names that ECMA-376 calls strict become the usual ones, which the packages that read such files know.
+
     Raises:
         FormatError: no such zip, or one that is damaged; see also `read_all_bytes`.
     """
-    content = read_all_bytes(source)
-    with package_errors(source), zipfile.ZipFile(content) as package:
+    content, usual = read_all_bytes(source), io.BytesIO()
+    is_strict = False
+    with package_errors(source), zipfile.ZipFile(content) as package, zipfile.ZipFile(usual, "w") as rewritten:
         if sum(one.file_size for one in package.infolist()) > MAX_FILE:
             raise FormatError(f"the file unpacks to more than {MAX_FILE:,} bytes", at=source.path, code="too-large")
         for name in package.namelist():
-            if name.lower().endswith((".xml", ".rels")):
-                refuse_entities(package.read(name), source)
-    content.seek(0)
-    return content
+            part = package.read(name)
+            refuse_entities(part, source, is_xml=name.lower().endswith((".xml", ".rels")))
+            is_strict = is_strict or _STRICT.search(part) is not None
+        for name in package.namelist() if is_strict else ():
+            rewritten.writestr(name, _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", package.read(name)))
+    chosen = usual if is_strict else content
+    chosen.seek(0)
+    return chosen
 
 
 @contextmanager

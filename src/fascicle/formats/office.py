@@ -1,10 +1,6 @@
-"""Documents of Word, and workbooks of Excel; they need the packages of the extra ``office``.
+"""Workbooks of Excel. Needs the package openpyxl (extra ``office``).
 
-The text of a document of Word is that which is printed, with what was inserted and without what was deleted. A
-paragraph or a row of a table is a section, and an empty line stands between two. Offsets are those of this text. The
-package python-docx opens the file; ECMA-376, part 1, has the elements of its text.
-
-Of a workbook a sheet with a column of texts is read, and a sheet of mentions is written, by the package openpyxl.
+A sheet with a column of texts is read, and a sheet of mentions is written, as ECMA-376, part 1, describes them.
 """
 
 from __future__ import annotations
@@ -12,7 +8,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -24,110 +19,12 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, import_extra
 from fascicle.formats.brat_write import ZIP_DATE
-from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
-from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer
+from fascicle.formats.extraction import package_errors, read_zip_package
+from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
-
-_STEP: Final = "docx"
-_BETWEEN: Final = "\n\n"
-# Not of the text of a paragraph.
-_DELETED: Final = frozenset({"del", "moveFrom", "Fallback", "pPr", "rPr", "txbxContent"})
-_SIGNS: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_GREEK: Final = dict(zip("abgdezhqiklmnxoprstufcyw", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))  # of the font Symbol
-_NOTES: Final = ("footnotes", "endnotes", "comments", "header", "footer")
-
-
-def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Yields the one document of a file; its id is the name of the file.
-
-    Args:
-        source: the file.
-        options: none.
-        report: not used.
-
-    Raises:
-        FormatError: no document of Word, or one that is damaged.
-        MissingExtraError: python-docx is not installed.
-    """
-    package = read_zip_package(source)
-    with package_errors(source):
-        part = import_extra("docx", extra="office", package="python-docx").Document(package).part
-        left_out = Counter[str]()
-        blocks = list(_blocks(part.element.body, left_out))
-        for other in part.package.iter_parts():
-            kind = next((name for name in _NOTES if f"/{name}" in str(other.partname)), "")
-            left_out[f"{kind.rstrip('s')}s"] += bool(kind) and b"<w:t" in other.blob
-    text, sections = join_sections(blocks, between=_BETWEEN)
-    listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()) if count)
-    said = (make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}"),) if listed else ()
-    yield Document(id=source.name, text=text, sections=sections, meta=dict(EXTRACTED), events=said)
-
-
-def _local(element: Any) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
-def _blocks(parent: Any, left_out: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Yields kind and text of the paragraphs, text boxes and rows of tables, in their order."""
-    for child in parent:
-        name = _local(child)
-        if name == "p":
-            yield _kind(child), _characters(child, left_out).strip()
-            for box in _boxes(child):
-                yield from _blocks(box, left_out)
-        elif name == "tbl":
-            rows = (row for row in child.iter() if _local(row) == "tr")
-            yield from (("table", "\t".join(_cells(row, left_out)).strip("\t")) for row in rows)
-        elif name not in _DELETED:
-            yield from _blocks(child, left_out)
-
-
-def _cells(row: Any, left_out: Counter[str]) -> Iterator[str]:
-    """Yields the texts of the cells of a row; those of a table inside a cell are rows of their own."""
-    for cell in row.iter():
-        if _local(cell) == "tc" and next(one for one in cell.iterancestors() if _local(one) == "tr") is row:
-            paragraphs = (one for one in cell if _local(one) != "tbl")
-            yield " ".join(filter(None, (_characters(one, left_out).strip() for one in paragraphs)))
-
-
-def _kind(paragraph: Any) -> str:
-    style = next((one for one in paragraph.iter() if _local(one) == "pStyle"), None)
-    name = "" if style is None else next(iter(style.attrib.values())).lower()
-    return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
-
-
-def _characters(element: Any, left_out: Counter[str]) -> str:
-    name = _local(element)
-    if name == "t":
-        return element.text or ""
-    if name == "sym":
-        return _symbol(element, left_out)
-    if name in _SIGNS:
-        return _SIGNS[name]
-    return "".join(_characters(child, left_out) for child in element if _local(child) not in _DELETED)
-
-
-def _symbol(element: Any, left_out: Counter[str]) -> str:
-    said = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-    letter = chr(int(said.get("char", "0"), 16) & 0xFF)
-    found = _GREEK.get(letter.lower(), "") if said.get("font") == "Symbol" else ""
-    left_out["signs of other fonts"] += not found
-    return (found.upper() if letter.isupper() else found) or "\ufffd"
-
-
-def _boxes(paragraph: Any) -> Iterator[Any]:
-    """Yields the text boxes in a paragraph, each once; those in a box are of the paragraphs of that box."""
-    for one in paragraph.iter():
-        above = [_local(other) for other in one.iterancestors()] if _local(one) == "txbxContent" else ["Fallback"]
-        if "Fallback" not in above and next(other for other in one.iterancestors("{*}p")) is paragraph:
-            yield one
-
-
-READER: Final = Reader(read=read)
-
 
 _SHEET_STEP: Final = "xlsx"
 _MAX_ROWS: Final = 2**20  # of a sheet

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -116,6 +117,32 @@ def package(body: str, *, declared: str = "", more: dict[str, str] | None = None
         for name, content in parts.items():
             archive.writestr(name, content)
     return packed.getvalue()
+
+
+def rewritten(content: bytes, change: Callable[[str, bytes], tuple[str, bytes]]) -> bytes:
+    """A package with other names or contents of its parts."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(*change(name, old.read(name)))
+    return made.getvalue()
+
+
+def renamed(content: bytes, name: str, other: str) -> bytes:
+    """A package in which a part has another name, by which the other parts refer to it."""
+    short, new = name.rpartition("/")[2].encode(), other.rpartition("/")[2].encode()
+    return rewritten(
+        content,
+        lambda each, part: (other if each == name else each, part.replace(b"/" + short + b'"', b"/" + new + b'"')),
+    )
+
+
+_USUAL = re.compile(rb"http://schemas.openxmlformats.org/(officeDocument|wordprocessingml|spreadsheetml)/2006/")
+
+
+def strict(content: bytes) -> bytes:
+    """A package under the names that ECMA-376 calls strict."""
+    return rewritten(content, lambda name, part: (name, _USUAL.sub(rb"http://purl.oclc.org/ooxml/\1/", part)))
 
 
 def _xlsx(drafts: Sequence[Draft], hand: Hand) -> Files:

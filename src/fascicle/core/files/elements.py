@@ -9,6 +9,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import nullcontext, suppress
 from html.entities import html5
 from typing import BinaryIO, Final, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -84,15 +85,25 @@ def elements_in(text: str, tags: Collection[str], *, path: str) -> list[tuple[Pl
     return records.done
 
 
-def refuse_entities(content: bytes, source: Source) -> None:
-    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in any encoding."""
+def refuse_entities(content: bytes, source: Source, *, is_xml: bool = True) -> None:
+    """Raises a `FormatError` for XML that has a document type, in which entities are declared, in any encoding.
+
+    Args:
+        content: of a file, or of a part of one.
+        source: for the message.
+        is_xml: false for a part that may be of any kind, such as a picture or a web page: it may have a document type
+            without entities, and need not be XML.
+    """
 
     def refuse(*_: object) -> NoReturn:
         raise FormatError("the file declares entities, which are not read", at=source.path)
 
     parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.Parse(content, True)
+    if is_xml:
+        parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    with nullcontext() if is_xml else suppress(expat.ExpatError, LookupError, ValueError):
+        parser.Parse(content, True)
 
 
 def _nothing(*_: object) -> None:

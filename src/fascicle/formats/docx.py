@@ -1,0 +1,374 @@
+"""Documents of Word: what is printed, once, in its order. Needs the package python-docx (extra ``office``).
+
+The text has what was inserted and not what was deleted. A paragraph, a text box, a footnote or a row of a table is a
+section, and an empty line stands between two. Offsets are those of this text. ECMA-376, part 1, has the elements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from fascicle.core.document import Document, Event
+from fascicle.core.effects import make_event
+from fascicle.core.files.source import Source
+from fascicle.errors import FormatError, import_extra
+from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
+from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.report import ReadReport
+
+_STEP: Final = "docx"
+_BETWEEN: Final = "\n\n"
+_SIGNS: Final = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+# Not of the text; those that a reader may miss have a name under which they are counted.
+_SKIPPED: Final = {
+    **dict.fromkeys(("del", "moveFrom", "pPr", "rPr", "sectPr", "tblPr", "trPr", "tcPr", "rubyPr", "sdtPr"), ""),
+    "rt": "ruby",
+    "altChunk": "chunks of other files",
+    "subDoc": "chunks of other files",
+    "object": "objects",
+    "textpath": "texts in drawings",
+    **dict.fromkeys(
+        ("dayShort", "dayLong", "monthShort", "monthLong", "yearShort", "yearLong", "pgNum"), "dates and page numbers"
+    ),
+}
+_PARTS: Final = {
+    "/header": "headers",
+    "/footer": "footers",
+    "/comments.": "comments",
+    "/charts/chart": "charts",
+    "/diagrams/data": "diagrams",
+}
+_NOTES: Final = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+_UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")  # codes of fields
+_BLANK: Final = re.compile("[\r\n]+")
+_BETWEEN_ARGUMENTS: Final = {"f": "/", "func": " ", "nary": " ", "mr": " ", "m": "; ", "eqArr": "; "}  # of a formula
+_BEFORE: Final = {"nary": "∫", "rad": "√"}
+# The font Symbol from 0x20 to 0x7E and from 0xA0 to 0xFE, as its encoding has them.
+_SYMBOLS: Final = dict(
+    zip(
+        (*range(0x20, 0x7F), *range(0xA0, 0xFF)),
+        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
+        "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪\ufffd〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
+        strict=True,
+    )
+)
+_PICTURES: Final = re.compile(r"wingdings|webdings|dingbats|marlett", re.I)  # fonts
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Yields the one document of a file; its id is the name of the file.
+
+    Args:
+        source: the file.
+        options: none.
+        report: not used.
+
+    Raises:
+        FormatError: no document of Word, or one that is damaged.
+        MissingExtraError: python-docx is not installed.
+    """
+    package = read_zip_package(source)
+    with package_errors(source):
+        part = import_extra("docx", extra="office", package="python-docx").Document(package).part
+        text = _Text(part, source)
+        word, sections = join_sections(text.all_blocks(_root(part, source).body), between=_BETWEEN)
+        for other in part.package.iter_parts():
+            kind = next((kind for name, kind in _PARTS.items() if name in str(other.partname)), "")
+            text.left_out[kind] += _size(kind, other, source)
+    yield Document(id=source.name, text=word, sections=sections, meta=dict(EXTRACTED), events=text.events())
+
+
+def _local(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _attribute(element: Any, name: str) -> str:
+    """Returns an attribute, whatever its namespace; empty if an element is not there or has none."""
+    attributes = () if element is None else element.attrib.items()
+    return next((str(value) for key, value in attributes if key.rpartition("}")[2] == name), "")
+
+
+def _root(part: Any, source: Source) -> Any:
+    """Returns the root element of a part.
+
+    Raises:
+        FormatError: it declares entities, in an encoding that the check of the package cannot read.
+    """
+    from docx.oxml import parse_xml
+
+    root = part.element if hasattr(part, "element") else parse_xml(part.blob)
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise FormatError("the file declares entities, which are not read", at=source.path)
+    return root
+
+
+def _size(kind: str, part: Any, source: Source) -> int:
+    """Returns how many comments with a text a part has; for other kinds whether it has a text."""
+    if not kind or b"t>" not in part.blob:
+        return 0
+    if kind in ("charts", "diagrams"):
+        return 1
+    root = _root(part, source)
+    texts = [any(one.text for one in each.iter("{*}t")) for each in (root if kind == "comments" else [root])]
+    return sum(texts)
+
+
+class _Styles:
+    """Properties of runs by the ids of styles, with those of the styles that they are based on."""
+
+    def __init__(self, root: Any) -> None:
+        self._styles = {_attribute(one, "styleId"): one for one in ([] if root is None else root.iter("{*}style"))}
+        self._runs: dict[str, Mapping[str, Any]] = {"": {}}
+
+    def name(self, style: str) -> str:
+        """Returns the name of a style, which no language changes; the id if it has none."""
+        element = self._styles.get(style)
+        return (_attribute(element.find("{*}name"), "val") if element is not None else "") or style
+
+    def run(self, style: str) -> Mapping[str, Any]:
+        """Returns the properties of runs by their names."""
+        if style not in self._runs:
+            self._runs[style] = {}  # of a style that is based on itself
+            element = self._styles.get(style)
+            if element is not None:
+                base = self.run(_attribute(element.find("{*}basedOn"), "val"))
+                self._runs[style] = {**base, **_properties(element.find("{*}rPr"))}
+        return self._runs[style]
+
+
+def _properties(element: Any) -> dict[str, Any]:
+    return {} if element is None else {_local(one): one for one in element}
+
+
+class _Text:
+    """Text of one document, and counts of what is left out."""
+
+    def __init__(self, part: Any, source: Source) -> None:
+        roots = {
+            link.reltype.rpartition("/")[2]: _root(link.target_part, source)
+            for link in part.rels.values()
+            if not link.is_external and link.reltype.endswith(("/footnotes", "/endnotes", "/styles"))
+        }
+        self.left_out = Counter[str]()
+        self._styles = _Styles(roots.get("styles"))
+        self._notes = {
+            (kind, _attribute(one, "id")): one for kind in _NOTES.values() for one in roots.get(f"{kind}s", ())
+        }
+        self._fields: list[list[Any]] = []  # of the fields around the current place: code, and whether its result began
+        self._beside: list[Any] = []  # boxes and notes of the current paragraph
+        self._at_end: list[Any] = []
+        self._style = ""  # of the current paragraph
+        self._listed = 0
+
+    def events(self) -> tuple[Event, ...]:
+        """Returns the events about what was left out."""
+        self.left_out["fields without an end"] += len(self._fields)
+        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count)
+        message = f"these parts are not read: {listed}"
+        events = [make_event("parts-left-out", step=_STEP, message=message)] if listed else []
+        if self._listed:  # a note, for no text is lost
+            message = f"these parts are not read: numbers or signs of lists {self._listed:,}"
+            events.append(Event(step=_STEP, kind="note", code="parts-left-out", message=message))
+        return tuple(events)
+
+    def all_blocks(self, body: Any) -> Iterator[tuple[str, str]]:
+        """Yields kind and text of what stands in the body, and at last the endnotes."""
+        yield from self._blocks(body)
+        yield from self._blocks_of(self._at_end)
+
+    def _blocks_of(self, containers: Iterable[Any]) -> Iterator[tuple[str, str]]:
+        for container in containers:
+            is_note = _local(container) in _NOTES.values()
+            for kind, text in self._blocks(container):
+                yield "footnote" if is_note and kind == "body" else kind, text
+
+    def _blocks(self, parent: Any, behind: list[tuple[str, str]] | None = None) -> Iterator[tuple[str, str]]:
+        """Yields paragraphs, text boxes, notes and rows.
+
+        Args:
+            parent: what has them.
+            behind: if it is a cell, receives the tables, boxes and notes in it, which follow its row.
+        """
+        start = ""
+        for child in parent:
+            name = _local(child)
+            others: Iterable[tuple[str, str]] = ()
+            if name == "p":
+                start += self._paragraph(child)
+                if not _goes_on(child):
+                    yield self._kind(), start.strip()
+                    start = ""
+                    beside, self._beside = self._beside, []
+                    others = self._blocks_of(beside)
+            elif name in ("oMathPara", "oMath", "r"):
+                yield "body", "".join(self._characters(child)).strip()
+            elif name == "tr":
+                others = self._row(child)
+            elif name == "AlternateContent":
+                others = self._blocks(_alternative(child), behind)
+            elif not self._skips(name):
+                yield from self._blocks(child, behind)
+            if behind is None or name == "AlternateContent":
+                yield from others
+            else:
+                behind.extend(others)
+
+    def _row(self, row: Any) -> Iterator[tuple[str, str]]:
+        if row.find("{*}trPr/{*}del") is None:
+            behind: list[tuple[str, str]] = []
+            cells = (filter(None, (text for _, text in self._blocks(cell, behind))) for cell in _cells(row))
+            yield "table", "\t".join(map(" ".join, cells)).strip("\t")
+            yield from behind
+
+    def _paragraph(self, paragraph: Any) -> str:
+        self._style = _attribute(paragraph.find("{*}pPr/{*}pStyle"), "val")
+        self._listed += _attribute(paragraph.find("{*}pPr/{*}numPr/{*}numId"), "val") not in ("", "0")
+        return "".join(self._characters(paragraph))
+
+    def _kind(self) -> str:
+        name = self._styles.name(self._style).lower()
+        return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
+
+    def _skips(self, name: str) -> bool:
+        if name in _SKIPPED:
+            self.left_out[_SKIPPED[name]] += 1
+        return name in _SKIPPED
+
+    def _characters(self, element: Any) -> Iterator[str]:
+        """Yields the characters of a run, of a formula, or of what has runs."""
+        for child in element:
+            name = _local(child)
+            if name == "r":
+                yield self._run(child)
+            elif name == "t":
+                yield self._letters(child)
+            elif name in _SIGNS:
+                yield _SIGNS[name] * self._is_printed()
+            elif name == "sym":
+                yield self._symbol(_attribute(child, "font"), _attribute(child, "char")) * self._is_printed()
+            elif handle := _HANDLERS.get(name):
+                handle(self, child)
+            elif name == "AlternateContent":
+                yield from self._characters(_alternative(child))
+            elif name in _MATHEMATICAL and child.tag.endswith(f"/math}}{name}"):
+                yield self._formula(name, child)
+            elif not self._skips(name):
+                yield from self._characters(child)
+
+    def _is_printed(self) -> bool:
+        return all(has_result for _, has_result in self._fields)
+
+    def _letters(self, element: Any) -> str:
+        if "drawingml" in element.tag:
+            self.left_out["texts in drawings"] += 1
+            return ""
+        return _BLANK.sub(" ", element.text or "") * self._is_printed()
+
+    def _run(self, run: Any) -> str:
+        own = _properties(run.find("{*}rPr"))
+        has = {**self._styles.run(self._style), **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
+        text = "".join(self._characters(run))
+        if "vanish" in has and _attribute(has["vanish"], "val") not in ("0", "false", "off"):
+            self.left_out["hidden texts"] += bool(text.strip())
+            return ""
+        font = _attribute(has.get("rFonts"), "ascii") or _attribute(has.get("rFonts"), "hAnsi")
+        if font == "Symbol":
+            return "".join(_SYMBOLS.get(ord(one) - 0xF000 * ("\uf020" <= one <= "\uf0ff"), one) for one in text)
+        if _PICTURES.search(font):
+            return "".join(one if one.isspace() else self._symbol(font, f"{ord(one):x}") for one in text)
+        return text
+
+    def _symbol(self, font: str, code: str) -> str:
+        place = int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0
+        if font == "Symbol":
+            sign = _SYMBOLS.get(place & 0xFF, "")
+        else:
+            is_of_font = _PICTURES.search(font) or place < 0x20 or 0xD800 <= place <= 0xF8FF
+            sign = "" if is_of_font else chr(place)
+        self.left_out["signs of other fonts"] += not sign
+        return sign or "\ufffd"
+
+    def _formula(self, name: str, element: Any) -> str:
+        """Returns a formula in one line, as Word writes it when it is typed."""
+        has = _properties(element.find(f"{{*}}{name}Pr"))
+        arguments = [
+            "".join(self._characters([one] if name == "m" else one)) for one in element if _local(one) != f"{name}Pr"
+        ]
+        if name == "d":
+            begin, between, end = (
+                _attribute(has[one], "val") if one in has else sign
+                for one, sign in (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
+            )
+            return begin + between.join(arguments) + end
+        if name == "f":
+            arguments = [one if one.isalnum() else f"({one})" for one in arguments]
+        before = _attribute(has.get("chr"), "val") or _BEFORE.get(name, "")
+        return before + _BETWEEN_ARGUMENTS.get(name, "").join(filter(None, arguments))
+
+    def _field(self, mark: Any) -> None:
+        kind = _attribute(mark, "fldCharType")
+        if kind == "begin":
+            self._fields.append(["", False])
+        elif self._fields and kind == "separate":
+            self._fields[-1][1] = True
+        elif self._fields and kind == "end":
+            code, has_result = self._fields.pop()
+            is_due = not has_result and not _UNSEEN.match(code) and self._is_printed()
+            self.left_out["fields without a result"] += is_due
+
+    def _code(self, element: Any) -> None:
+        if self._fields:
+            self._fields[-1][0] += element.text or ""
+
+    def _note(self, reference: Any) -> None:
+        kind = _NOTES[_local(reference)]
+        note = self._notes.get((kind, _attribute(reference, "id")))
+        if note is not None:
+            (self._beside if kind == "footnote" else self._at_end).append(note)
+
+    def _box(self, content: Any) -> None:
+        self._beside.append(content)
+
+
+_HANDLERS: Final[Mapping[str, Callable[[_Text, Any], None]]] = {
+    "fldChar": _Text._field,
+    "instrText": _Text._code,
+    "txbxContent": _Text._box,
+    **dict.fromkeys(_NOTES, _Text._note),
+}
+_MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})
+
+
+def _goes_on(paragraph: Any) -> bool:
+    """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted."""
+    following = paragraph.getnext()
+    if following is None or _local(following) != "p":
+        return False
+    frame = paragraph.find("{*}pPr/{*}framePr")
+    return _attribute(frame, "dropCap") in ("drop", "margin") or paragraph.find("{*}pPr/{*}rPr/{*}del") is not None
+
+
+def _cells(parent: Any) -> Iterator[Any]:
+    for child in parent:
+        if _local(child) == "tc":
+            yield child
+        elif _local(child) not in _SKIPPED:
+            yield from _cells(child)
+
+
+def _alternative(content: Any) -> Any:
+    """Returns the first of alternatives that Word can show; of those it shows none, the first."""
+    parts = list(content)
+    fits = (
+        one
+        for one in parts
+        if _local(one) == "Fallback"
+        or all("/office/" in str(one.nsmap.get(name)) for name in _attribute(one, "Requires").split())
+    )
+    return next(fits, parts[0] if parts else ())
+
+
+READER: Final = Reader(read=read)
