@@ -109,7 +109,7 @@ WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"
 INLINE = st.recursive(
     WORD.map(escape),
     lambda inner: st.builds(
-        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["b", "span", "sup", "em"]), inner, WORD.map(escape)
+        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["b", "span", "sub", "em"]), inner, WORD.map(escape)
     ),
     max_leaves=4,
 )

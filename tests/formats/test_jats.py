@@ -117,7 +117,7 @@ WORD = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"
 INLINE = st.recursive(
     WORD.map(escape),
     lambda inner: st.builds(
-        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["bold", "sup", "xref"]), inner, WORD.map(escape)
+        "<{0}>{1}</{0}>{2}".format, st.sampled_from(["bold", "sub", "xref"]), inner, WORD.map(escape)
     ),
     max_leaves=4,
 )
@@ -202,3 +202,26 @@ def unnamed(parent: ElementTree.Element, named: set[str]) -> Iterator[ElementTre
         if child.tag not in named:
             yield child
             yield from unnamed(child, named)
+
+
+PARAGRAPH = (
+    '<p>Patients were given IL-2<sup><xref ref-type="bibr" rid="b3">3</xref></sup> and gout<sup><xref ref-type="bibr" '
+    'rid="b1">1</xref>,<xref ref-type="bibr" rid="b2">2</xref></sup> was common.</p>'
+)
+
+
+def test_marks_of_citations_join_no_word(tmp_path: Path) -> None:
+    (found,) = of(tmp_path, f"<body>{PARAGRAPH}</body>")
+    assert found.text == "Patients were given IL-2 and gout was common."
+    (event,) = [event for event in found.events if event.code == "marks-left-out"]
+    assert event.message.startswith("3 raised marks")
+
+
+@pytest.mark.parametrize("around", ["<p>{}</p>", "<table-wrap><table><tr><td>{}</td></tr></table></table-wrap>"])
+@pytest.mark.parametrize(
+    "mark", ['<xref rid="b"><sup>3</sup></xref>', '<sup>[<xref rid="b">3</xref>]</sup>', "<sup>3</sup>"]
+)
+def test_marks_in_every_block(tmp_path: Path, mark: str, around: str) -> None:
+    text = f"<body>{around.format(f'IL-2{mark}, Ca<sup>2+</sup>')}</body>"
+    (found,) = of(tmp_path, text, options=JatsOptions(tables=True))
+    assert found.text == "IL-2, Ca2+"

@@ -17,9 +17,11 @@ from fascicle.core.document import Event, Section
 from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
+from fascicle.formats.raised import Level, Line, level_of
 
 _STRICT: Final = re.compile(rb"""(?<==["'])http://purl\.oclc\.org/ooxml/(\w+)/""")
 _BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
+_REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")  # types of links to references and notes
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),
     ("objective", re.compile(r"^(?:objectives?|aims?|purpose|goals?)\b")),
@@ -51,6 +53,46 @@ def _all(element: Element) -> Iterator[str]:
     for child in element:
         yield from _all(child)
         yield child.tail or ""
+
+
+def shown_text(element: Element | None, line: Line) -> str:
+    """Returns the characters of an element as `element_text` does, without the marks of citations and notes.
+
+    Args:
+        element: any element.
+        line: what builds the text and counts the marks.
+    """
+    if element is None:
+        return ""
+    if not len(element):
+        return collapse(element.text or "")
+    _add(element, line, Level.PLAIN)
+    return collapse(line.take())
+
+
+def _add(element: Element, line: Line, level: Level) -> None:
+    if local_name(element.tag) in ("annotation", "annotation-xml"):
+        return
+    line.add(element.text, level)
+    for child in element:
+        _add(child, line, level_in(child, level))
+        line.add(child.tail, level)
+
+
+def level_in(element: Element, around: Level) -> Level:
+    """Returns the level of the text in an element of JATS, MEDLINE or TEI.
+
+    Args:
+        element: what holds the text.
+        around: the level of the text around the element.
+    """
+    name = local_name(element.tag)
+    if name not in ("sup", "xref", "ref"):
+        return around
+    is_reference = element.get("ref-type", element.get("type", "")) in _REFERENCES
+    is_whole = len(element) and not (element.text or "").strip() and all(child.tag == "sup" for child in element)
+    is_link = name != "sup" and (around is Level.RAISED or is_reference or bool(is_whole))
+    return level_of(is_raised=name == "sup", is_link=is_link, around=around)
 
 
 def local_name(tag: str) -> str:

@@ -23,11 +23,14 @@ from fascicle.formats.extraction import (
     element_text,
     field_note,
     join_sections,
+    level_in,
     local_name,
     part_kind,
+    shown_text,
     unread_fields,
 )
 from fascicle.formats.handlers import Reader
+from fascicle.formats.raised import Level, Line
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "jats"
@@ -136,7 +139,7 @@ class _Blocks:
     options: JatsOptions
     found: list[Part] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    _line: list[str] = field(default_factory=list)
+    _line: Line = field(default_factory=Line)
     _facts: tuple[tuple[str, str], ...] = ()
 
     def add(self, element: Element, kind: str) -> None:
@@ -147,21 +150,21 @@ class _Blocks:
         own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
         self._facts = tuple(dict.fromkeys((*around, *own)))
         if name == "def-item":
-            self._line.append(" - ".join(filter(None, map(element_text, element))))
+            self._line.add(" - ".join(filter(None, (shown_text(child, self._line) for child in element))))
         elif name == "tr":
-            self._line.append("\t".join(element_text(cell) for cell in element))
+            self._line.add("\t".join([shown_text(cell, self._line) for cell in element]))
         else:
-            self._inside(element, kind)
+            self._inside(element, kind, Level.PLAIN)
         self._end(kind)
         self._facts = around
 
-    def _inside(self, element: Element, kind: str) -> None:
-        self._line.append(element.text or "")
+    def _inside(self, element: Element, kind: str, level: Level) -> None:
+        self._line.add(element.text, level)
         for child in element:
-            self._child(child, kind)
-            self._line.append(child.tail or "")
+            self._child(child, kind, level)
+            self._line.add(child.tail, level)
 
-    def _child(self, child: Element, kind: str) -> None:
+    def _child(self, child: Element, kind: str, level: Level) -> None:
         name = local_name(child.tag)
         if name in _OUT:
             self.left_out[_OUT[name]] += 1
@@ -172,8 +175,8 @@ class _Blocks:
         elif name in _BLOCKS:
             self.add(child, kind)
         else:
-            self._inside(child, kind)
-            self._line.append(_AFTER.get(name, ""))
+            self._inside(child, kind, level_in(child, level))
+            self._line.add(_AFTER.get(name))
 
     def _kind(self, element: Element, name: str, kind: str) -> str:
         """Returns the kind of the blocks of an element, from its name, type and title and from its parent."""
@@ -187,8 +190,8 @@ class _Blocks:
         return kind
 
     def _end(self, kind: str) -> None:
-        text = collapse("".join(self._line)) if kind != "table" else "".join(self._line).strip(" \n")
-        self._line.clear()
+        text = self._line.take()
+        text = collapse(text) if kind != "table" else text.strip(" \n")
         if not text:
             return
         if kind == "table" and self.found and self.found[-1].name == "table":
@@ -197,7 +200,8 @@ class _Blocks:
             self.found.append(Part(kind, text, self._facts))
 
     def events(self) -> Iterator[Event]:
-        """Yields events for the parts that were left out."""
+        """Yields events for the parts and marks that were left out."""
+        yield from self._line.events(_STEP)
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
             yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {counts}")

@@ -18,8 +18,17 @@ from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
-from fascicle.formats.extraction import Part, element_text, field_note, join_sections, part_kind, unread_fields
+from fascicle.formats.extraction import (
+    Part,
+    element_text,
+    field_note,
+    join_sections,
+    part_kind,
+    shown_text,
+    unread_fields,
+)
 from fascicle.formats.handlers import Reader
+from fascicle.formats.raised import Line
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "medline"
@@ -88,12 +97,16 @@ def _document(record: Element, place: Place, options: MedlineOptions) -> Documen
         raise FormatError("a citation has no PMID; fetch the file again", at=place)
     article = citation.find("Article")
     article = citation if article is None else article
-    abstracts = (part for other in citation.iter("OtherAbstract") for part in _abstract(other, "abstract-other"))
-    others = [one for one in (*_titles(article, "VernacularTitle"), *abstracts) if one.text]
-    parts = [*_titles(article, "ArticleTitle"), *_abstract(article.find("Abstract"), "abstract")]
+    line = Line()
+    further = line if options.others else Line()  # marks in a text that is not read are not counted
+    abstracts = (part for each in citation.iter("OtherAbstract") for part in _abstract(each, "abstract-other", further))
+    others = [one for one in (*_titles(article, "VernacularTitle", further), *abstracts) if one.text]
+    parts = [*_titles(article, "ArticleTitle", line), *_abstract(article.find("Abstract"), "abstract", line)]
     text, sections = join_sections([*parts, *others] if options.others else parts, between=_BETWEEN)
     unread = sorted(set(unread_fields(record, opened=_OPEN, is_read=_is_read)))
-    events = [*field_note(unread, step=_STEP), *(() if options.others or not others else (_other_event(len(others)),))]
+    events = [*field_note(unread, step=_STEP), *line.events(_STEP)]
+    if others and not options.others:
+        events.append(_other_event(len(others)))
     facts = {name: said for name, find in _META.items() if (said := find(record))}
     if (version := pmid.get("Version", "1")) != "1":
         facts["version"] = version
@@ -109,19 +122,19 @@ def _citation(record: Element) -> Element:
     return record
 
 
-def _titles(article: Element, name: str) -> Iterator[Part]:
-    title = element_text(article.find(name))
+def _titles(article: Element, name: str, line: Line) -> Iterator[Part]:
+    title = shown_text(article.find(name), line)
     if name == "ArticleTitle" and not title:
-        title = element_text(article.find("Book/BookTitle"))
+        title = shown_text(article.find("Book/BookTitle"), line)
     yield Part("title" if name == "ArticleTitle" else "title-other", title)
 
 
-def _abstract(abstract: Element | None, name: str) -> Iterator[Part]:
+def _abstract(abstract: Element | None, name: str, line: Line) -> Iterator[Part]:
     if abstract is None:
         return
     for part in abstract.iter("AbstractText"):
         facts = tuple((key, told) for key, said in (*abstract.items(), *part.items()) if (told := said.strip()))
-        text, label = element_text(part), part.get("Label", "").strip()
+        text, label = shown_text(part, line), part.get("Label", "").strip()
         told = part.get("NlmCategory", "")
         kind = part_kind(told if told not in _UNTOLD else label)
         shown = f"{label}: {text}" if label not in _UNTOLD and text else text

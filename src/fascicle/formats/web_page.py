@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
@@ -24,6 +24,7 @@ from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.raised import Level, Line, level_of
 from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "html"
@@ -60,6 +61,10 @@ _HEAD: Final = 1024  # bytes in which a page names its encoding, as the standard
 _CHARSET: Final = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.I)
 _WESTERN: Final = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})  # Windows-1252 for browsers
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_SUPER: Final = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.I)
+# Where a link leads, or the class of an element, if it is a mark of a reference or a note.
+_REFERENCE: Final = re.compile(r"#(?:.*[-_.:])?(?:\w*(?:ref|cit|bib|note)|fn|cr|[bcr])[-_.:\w]*", re.I)
+_CITING: Final = re.compile(r"(?:^|[\s_-])(?:reference|citation|cite|footnote|noteref|xref|bibr)s?(?:$|[\s_-])", re.I)
 _TEXT: Final = "-text"
 _ROOT: Final = "html"
 # Elements that are not part of the text -> their name in the event; empty: not reported.
@@ -162,6 +167,21 @@ def _declared(source: Source) -> Source:
         return source  # an unknown encoding
 
 
+class _Inside(NamedTuple):
+    """What the content of an element is: the kind of its block, and the level of its text."""
+
+    kind: str
+    level: Level = Level.PLAIN
+
+
+def _level(tag: str, attributes: Mapping[str, str | None], around: Level) -> Level:
+    """Returns the level of the text in an element on the line."""
+    names = " ".join(attributes.get(name) or "" for name in ("class", "role", "epub:type"))
+    is_link = _REFERENCE.search(attributes.get("href") or "") or _CITING.search(names)
+    is_raised = tag == "sup" or _SUPER.search(attributes.get("style") or "") or "superscript" in names
+    return level_of(is_raised=bool(is_raised), is_link=bool(is_link), around=around)
+
+
 @dataclass(kw_only=True)
 class _Blocks:
     """Builder that divides a page into blocks.
@@ -173,31 +193,32 @@ class _Blocks:
 
     found: list[tuple[str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    _line: list[tuple[str, str]] = field(default_factory=list)  # a mark before it, and a text
+    _line: Line = field(default_factory=Line)
+    _text: list[str] = field(default_factory=list)  # of the block so far
 
     def walk(self, root: Any) -> None:
         """Adds all elements, one after the other; works for any depth of nesting."""
-        open_kinds: list[tuple[Any, str]] = []
-        node, kind = root, "body"
+        around: list[tuple[Any, _Inside]] = []
+        node, inside = root, _Inside("body")
         while node is not None:
-            into = self._begin(node, kind)
+            into = self._begin(node, inside)
             if into is not None and node.child is not None:
-                open_kinds.append((node, kind))
-                node, kind = node.child, into
+                around.append((node, inside))
+                node, inside = node.child, into
                 continue
             if into is not None:
-                self._finish(node, into)
-            while node.next is None and open_kinds:
-                inner, (node, kind) = kind, open_kinds.pop()
-                self._finish(node, inner)
+                self._finish(node, into.kind)
+            while node.next is None and around:
+                kind, (node, inside) = inside.kind, around.pop()
+                self._finish(node, kind)
             node = node.next
         self._end("body")
 
-    def _begin(self, node: Any, kind: str) -> str | None:
-        """Starts a node and returns the kind of its content; ``None`` if it is left out."""
-        tag = node.tag
+    def _begin(self, node: Any, inside: _Inside) -> _Inside | None:
+        """Starts a node and returns what its content is; ``None`` if it is left out."""
+        tag, kind = node.tag, inside.kind
         if tag == _TEXT:
-            self._line.append(("", node.text_content or ""))
+            self._line.add(node.text_content, inside.level)
             return None
         if tag is None or tag in _OUT or tag.startswith(("-", "!", "?")):
             self.left_out[_OUT.get(tag or "", "")] += 1
@@ -209,37 +230,32 @@ class _Blocks:
         if tag == "img" and attributes.get("alt"):
             self.left_out["descriptions of pictures"] += 1
         if tag in _NO_BREAK or tag == "br":
-            return kind
+            return _Inside(kind, _level(tag, attributes, inside.level)) if attributes or tag == "sup" else inside
         self._end(kind)
-        return _KINDS.get(tag, kind) or tag
+        return _Inside(_KINDS.get(tag, kind) or tag)
 
     def _finish(self, node: Any, kind: str) -> None:
         if mark := _MARKS.get(node.tag):
-            self._line.append((mark, ""))
+            self._add(kind)
+            self._text.append(mark)
         elif node.tag not in _NO_BREAK:
             self._end(kind)
 
+    def _add(self, kind: str) -> None:
+        """Adds the line so far to the block; a line ends at a break and at the end of a cell."""
+        text = self._line.take()
+        self._text.append(text if kind == "pre" else collapse(text))
+
     def _end(self, kind: str) -> None:
-        text = self._text(is_kept=kind == "pre")
-        self._line.clear()
+        self._add(kind)
+        text = "".join(self._text).strip("\r\n" if kind == "pre" else "\n\t")
+        self._text.clear()
         if text:
             self.found.append((kind, text))
 
-    def _text(self, *, is_kept: bool) -> str:
-        """Returns the text of a block: with a line end for each break, and a TAB between two cells."""
-        if is_kept:
-            return "".join(mark + text for mark, text in self._line).strip("\r\n")
-        parts, marks = [""], list[str]()
-        for mark, text in self._line:
-            if mark:
-                marks.append(mark)
-                parts.append("")
-            parts[-1] += text
-        shown = [collapse(part) for part in parts]
-        return "".join(text + mark for text, mark in zip(shown, [*marks, ""], strict=True)).strip("\n\t")
-
     def events(self) -> Iterator[Event]:
-        """Yields events for the parts that were left out."""
+        """Yields events for the parts and marks that were left out."""
+        yield from self._line.events(_STEP)
         if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
             yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
 

@@ -1,0 +1,245 @@
+"""Raised text: which of it is a mark of a citation or a note, and which belongs to the word before it.
+
+A reader collects a block of text as pieces, each with its level. A mark (`gout` with a raised `1,2`) is left out and
+counted, so that it never joins a word. All else that is raised or lowered stays in the line: charges, isotopes,
+powers, markers of cells, alleles, formulae. Where the mark-up tells that a piece is a link, that decides; else the
+shape of the piece, and what stands before and after it. A number that may be both stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Event
+from fascicle.core.wording import plural
+
+
+class Level(Enum):
+    """Level of a piece of text.
+
+    Attributes:
+        PLAIN: on the line, or lowered.
+        LINKED: a link to a reference or a note, on the line as far as the mark-up tells.
+        RAISED: above the line.
+        MARK: such a link above the line.
+    """
+
+    PLAIN = "plain"
+    LINKED = "linked"
+    RAISED = "raised"
+    MARK = "mark"
+
+
+def level_of(*, is_raised: bool, is_link: bool, around: Level) -> Level:
+    """Returns the level of the text in an element.
+
+    Args:
+        is_raised: whether the element raises its text.
+        is_link: whether it is a link to a reference or a note.
+        around: the level of the text around the element.
+    """
+    is_raised |= around in (Level.RAISED, Level.MARK)
+    is_link |= around in (Level.LINKED, Level.MARK)
+    if is_raised:
+        return Level.MARK if is_link else Level.RAISED
+    return Level.LINKED if is_link else Level.PLAIN
+
+
+class Piece(NamedTuple):
+    """Piece of a block of text; its level is the same everywhere."""
+
+    text: str
+    level: Level = Level.PLAIN
+
+
+_NUMBERS: Final = r"\d{1,3}(?:\s*[,;–—‒-]\s*\d{1,3})*"
+_LIST: Final = re.compile(_NUMBERS)
+_BRACKETS: Final = re.compile(rf"\[\s*{_NUMBERS}[a-z]?(?:\s*,\s*[a-z])*\s*\]|\(\s*{_NUMBERS}\s*\)")
+_SIGNS: Final = re.compile(r"[*∗†‡§¶‖#][*∗†‡§¶‖#,\s]*")
+_NO_MARK: Final = re.compile(r"[•·]?\d{0,2}[+−⁻-]+|[+−-]\d+|[®™]|TM")
+_SEPARATOR: Final = re.compile(r"\s*[,;–—‒−-]?\s*")
+_AROUND: Final = re.compile(r"[\s,;:()\[\]]+|\s*(?:see )?refs?\.?\s*|[*∗†‡§¶‖,\s]+", re.I)
+_WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
+_SYMBOL: Final = re.compile(r"(?<![\w-])[^\W\d_]\w?$")
+# Elements by their number, as isotopes have a mass of about twice to three times this number.
+_ELEMENTS: Final = re.findall(
+    r"\w+",
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As "
+    "Se Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd "
+    "Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U ",
+)
+_ELEMENT_AFTER: Final = re.compile(r"([A-Z][a-z]?)(?![a-z])")
+_ELEMENT_BEFORE: Final = re.compile(r"(?<![A-Za-z])([A-Z][a-z]?)$")
+_ELEMENT_NAME: Final = re.compile(
+    "Carbo|Chrom|Coba|Copp|Fluo|Gall|Hydro|Indi|Iod|Irid|Lute|Nitro|Oxyg|Phos|Rubi|Sodi|Stro|Sul|Tech|Thal|Xen|Yttr|Zirc"
+)
+# Words before a letter or a number that is part of the name: `vitamin C`, `interleukin 10`.
+_NAMED: Final = re.compile(
+    r"(?:vitamin|hepatitis|influenza|type|group|class|factor|protein|stage|grade|phase|coenzyme|cyclin|interleukin|"
+    r"keratin|chromosome|trisomy|caspase|figure|table|genotype|virus|patient|case|level|day|week|month|arm|apo\w+|"
+    r"globin|immunoglobulin|interferon|toxin|streptococcus) $",
+    re.I,
+)
+_BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(10|2)$")
+_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔηλμπρσφχω])$")
+_UNIT: Final = re.compile(r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|sec|ms|min)$|\([^()]*[+−=×·][^()]*\)$")
+_FORMULA: Final = re.compile(
+    r"(?:^|[^A-Za-z])(?:(?:log|ln|sin|cos|tan|chi|sp|\d[spdf])|(?:C|N|V|Sp|Sa|P|Pa|p|PC|PaC|pC|Fi|Ti|Si)O)$"
+)
+_RESIDUE: Final = re.compile(
+    r"(?<!c-)(?<![A-Za-z])(?:Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val|Sar|Nle|"
+    r"Aib|Orn)$"
+)
+
+
+def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], int]:
+    """Returns the text of each piece as it is shown, and the number of pieces that are marks and are left out.
+
+    The text of a mark is empty, or a blank if two words would meet; so are signs between the marks of a list.
+
+    Args:
+        pieces: of one block, in their order.
+    """
+    out, before = set[int](), ""
+    for at, piece in enumerate(pieces):
+        after = "".join(_following(pieces, at))
+        follows = at - 1 in out or (at - 2 in out and _SEPARATOR.fullmatch(pieces[at - 1].text) is not None)
+        if piece.text and piece.level is not Level.PLAIN and _is_mark(piece, before, after, follows):
+            out.add(at)
+        else:
+            before = (before + piece.text)[-80:]
+    count = len(out)
+    out |= _between(pieces, out)
+    shown = ["" if at in out else piece.text for at, piece in enumerate(pieces)]
+    for at in sorted(out):
+        before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
+        shown[at] = " " * (before[-1:].strip() != "" and (after[:1].isalnum() or after[:1] == "("))
+    for at, following in pairwise(range(len(pieces))):
+        if following in out and at not in out and pieces[at].level is Level.RAISED:
+            shown[at] = shown[at].rstrip(" ,;")
+    return shown, count
+
+
+def _following(pieces: Sequence[Piece], at: int) -> Iterator[str]:
+    """Yields the texts on the line after a piece; of raised ones only signs, such as that of a charge."""
+    for text, level in pieces[at + 1 : at + 9]:
+        if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-"):
+            yield text
+
+
+def _between(pieces: Sequence[Piece], marks: set[int]) -> set[int]:
+    """Returns the places of commas, dashes and brackets that belong to marks beside them."""
+    more = set[int]()
+    for order in (range(len(pieces)), range(len(pieces) - 1, -1, -1)):
+        for at in order:
+            sides = {at - 1, at + 1} & (marks | more)
+            text, level = pieces[at]
+            is_inside = len(sides) == 2 and _SEPARATOR.fullmatch(text)
+            if at not in marks and (is_inside or (sides and level is Level.RAISED and _AROUND.fullmatch(text))):
+                more.add(at)
+    return more
+
+
+def _is_mark(piece: Piece, before: str, after: str, follows_mark: bool) -> bool:
+    text = piece.text.strip()
+    if piece.level is Level.MARK:
+        return len(text) <= 80 and not _NO_MARK.fullmatch(text)
+    core = text.strip(" ,;–" if follows_mark else " ,;")
+    if piece.level is Level.LINKED:
+        is_glued = follows_mark or before[-1:].isalnum() or before[-1:] in tuple(".)”\"'’")
+        return is_glued and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
+    is_alone = not before.strip()
+    if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
+        return True
+    if _SIGNS.fullmatch(core):
+        symbol = _SYMBOL.search(before)
+        return is_alone or not (after[:1].isalnum() or (symbol and not _NAMED.search(before[: symbol.start()])))
+    if _BRACKETS.fullmatch(core):
+        return True
+    return bool(_LIST.fullmatch(core)) and core[0] != "0" and not _belongs(core, before, after)
+
+
+def _belongs(number: str, before: str, after: str) -> bool:
+    """True if a raised number, or a list of some, belongs to the word before or after it."""
+    is_list, last = not number.isdigit(), before[-1:]
+    if is_list and re.search(r"\[[\d.]+$", before):
+        return True  # of a polycyclic compound
+    if after[:1].isalnum():
+        return not (is_list or last in tuple(".,;:)")) or _is_isotope(number, _ELEMENT_AFTER.match(after), last)
+    if not last.strip():
+        return False
+    base = _BASE.search(before)
+    if base and not _NAMED.search(before[: base.start(1)]):
+        return base[1] == "10" or not is_list
+    if is_list:
+        return False
+    return re.match(r"[+−](?!\w)|-(?!\w)", after) is not None or _is_exponent(number, before, after)
+
+
+def _is_exponent(number: str, before: str, after: str) -> bool:
+    """True if a raised number is a power, a mass, or the place of a residue or a substituent."""
+    is_prefix = re.match(r"-\w", after) is not None
+    if letter := _LETTER.search(before):
+        if _NAMED.search(before[: letter.start(1)]):
+            return False
+        if number in ("2", "3") or is_prefix or letter[1].islower():
+            return True
+    if number in ("2", "3") and (_UNIT.search(before) or (_FORMULA.search(before) and number == "2")):
+        return True
+    if _RESIDUE.search(before) or re.search(r"(?:\dd|sp)$", before):
+        return True
+    return (is_prefix and before.endswith(("alpha", "beta", "gamma", "delta", "omega"))) or _is_isotope(
+        number, _ELEMENT_BEFORE.search(before), ""
+    )
+
+
+def _is_isotope(number: str, element: re.Match[str] | None, last: str) -> bool:
+    if element is None or not number.isdigit() or last in tuple(".,;:"):
+        return False
+    symbol = element[1] if element[1] in _ELEMENTS else element[1][:1]
+    order = _ELEMENTS.index(symbol) + 1 if symbol in _ELEMENTS else 0
+    return 1.6 * order <= int(number) <= 2.8 * order + 1 or (order == 1 and number == "1")
+
+
+@dataclass(kw_only=True)
+class Line:
+    """Builder of the text of one block after the other.
+
+    Attributes:
+        marks: number of marks that were left out so far.
+        example: the first of them, with the word before it.
+    """
+
+    marks: int = 0
+    example: str = ""
+    _pieces: list[Piece] = field(default_factory=list)
+
+    def add(self, text: str | None, level: Level = Level.PLAIN) -> None:
+        """Adds a piece of the block."""
+        if text:
+            self._pieces.append(Piece(text, level))
+
+    def take(self) -> str:
+        """Returns the text of the block without its marks, and begins the next block."""
+        pieces, self._pieces = self._pieces, []
+        if all(piece.level is Level.PLAIN for piece in pieces):
+            return "".join(piece.text for piece in pieces)
+        shown, count = without_marks(pieces)
+        if count and not self.marks:
+            at = next(at for at, (piece, text) in enumerate(zip(pieces, shown, strict=True)) if piece.text != text)
+            self.example = "".join([*(piece.text for piece in pieces[max(0, at - 1) : at]), "^", pieces[at].text])[-40:]
+        self.marks += count
+        return "".join(shown)
+
+    def events(self, step: str) -> tuple[Event, ...]:
+        """Returns a note with the number of marks that were left out; none without marks."""
+        if not self.marks:
+            return ()
+        what = plural(self.marks, "raised mark of a citation or a note", "raised marks of citations and notes")
+        message = f"{what} left out of the text; the first is {self.example.strip()!r}"
+        return (Event(step=step, kind="note", code="marks-left-out", message=message),)
