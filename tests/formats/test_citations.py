@@ -175,8 +175,10 @@ def test_a_bad_citation_costs_itself(tmp_path: Path) -> None:
     assert report.aside.count == 1
     with pytest.raises(FormatError, match="PMID"):
         of(tmp_path, "a.txt", broken)
-    with pytest.raises(FormatError, match=r"a\.ris:4"):
-        of(tmp_path, "a.ris", "TY  - JOUR\nTI  - A\nER  - \nno tag\nTY  - JOUR\nTI  - B\nER  - \n")
+    with pytest.raises(FormatError, match=r"a\.nbib:4: a citation has no PMID, no id of PMC and no DOI"):
+        of(tmp_path, "a.nbib", "PMID- 1\nTI  - A\n\nTI  - B\n")
+    with pytest.raises(FormatError, match=r"b\.ris:1: the file holds no citation; a citation begins with"):
+        of(tmp_path, "b.ris", "FN Clarivate Analytics Web of Science\nPT J\nTI A\nER\n")
 
 
 def test_other_texts_are_no_citations(tmp_path: Path) -> None:

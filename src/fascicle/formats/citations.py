@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final
 
@@ -18,6 +18,7 @@ import msgspec
 
 from fascicle.core.document import Document, Event
 from fascicle.core.files.source import Line, Source, read_lines_or_errors
+from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
 from fascicle.formats.extraction import Part, collapse, field_note, join_sections, part_kind
 from fascicle.formats.handlers import Reader
@@ -27,9 +28,16 @@ _STEP: Final = "citations"
 _Fields = dict[str, list[str]]
 
 
-_LINE: Final = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")  # a tag and its value
-_FIRST: Final = re.compile(r"(?:PMID|TY  )- ")  # of a citation
+_NBIB_LINE: Final = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) *- ?(.*)")  # a tag and its value
+_RIS_LINE: Final = re.compile(r"([A-Z][A-Z0-9])  - ?(.*)")
+_NARROW_LINE: Final = re.compile(r"([A-Z][A-Z0-9]) - ?(.*)")  # some programs write one blank where RIS has two
+_FIRST: Final = re.compile(r"(?:PMID|PMC |TI  )- |TY {1,2}- ?")  # of a citation
+_TYPE: Final = re.compile(r"TY {1,2}- ?[A-Z]+ *")
 _LAST: Final = "ER"
+_IDS_OF_NBIB: Final = ("PMID", "PMC")  # no citation has two of them
+_LISTED: Final = "KW"  # EndNote writes this tag once, and the next keywords on lines of their own
+_HEAD: Final = 1000  # lines before the first citation; Ovid, JSTOR and Scopus write some
+_FORM: Final = "a citation begins with PMID- or PMC - in a file .nbib and with TY  - in a file .ris"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +45,7 @@ class _Tags:
     """Tags of a kind of export; of several tags for one part the first that a citation has is read.
 
     Attributes:
+        line: a line with a tag.
         between: what stands between title and abstract.
         title: tags of the title.
         abstract: tags of the abstract.
@@ -44,6 +53,7 @@ class _Tags:
         meta: tags of other facts.
     """
 
+    line: re.Pattern[str]
     title: tuple[str, ...]
     abstract: tuple[str, ...]
     id: tuple[str, ...]
@@ -52,9 +62,10 @@ class _Tags:
 
 
 _NBIB: Final = _Tags(
+    line=_NBIB_LINE,
     title=("TI", "BTI", "TT"),
     abstract=("AB",),
-    id=("PMID",),
+    id=("PMID", "PMC", "LID", "AID"),
     meta=MappingProxyType(
         {
             **{"doi": ("LID", "AID"), "pmc": ("PMC",), "journal": ("JT", "TA"), "year": ("DP",), "language": ("LA",)},
@@ -63,13 +74,14 @@ _NBIB: Final = _Tags(
     ),
 )
 _RIS: Final = _Tags(
+    line=_RIS_LINE,
     between="\n\n",  # many titles have no full stop: a line end alone ends no sentence
-    title=("TI", "T1", "CT"),
+    title=("TI", "T1", "CT", "BT", "TT"),
     abstract=("AB", "N2"),
     id=("AN", "DO", "ID"),
     meta=MappingProxyType(
         {
-            **{"doi": ("DO",), "journal": ("JF", "JO", "T2", "JA"), "year": ("PY", "Y1"), "language": ("LA",)},
+            **{"doi": ("DO",), "journal": ("JF", "JO", "T2", "JA"), "year": ("PY", "Y1", "DA"), "language": ("LA",)},
             **{"publication-types": ("TY",), "keywords": ("KW",)},
         }
     ),
@@ -91,9 +103,12 @@ _DASHES: Final = re.compile(r"(?<=\w)-\n(?!(?:and|or|to)\b)")
 
 
 def looks_like_citations(lines: Sequence[str]) -> bool:
-    """True if the lines at the beginning of a file are those of a citation; of the text of PubMed, with its PMID."""
+    """True if the lines at the beginning of a file are those of a citation; of the text of PubMed, with its PMID.
+
+    RIS may begin with other lines, as Ovid, JSTOR and Scopus write it.
+    """
     filled = [line for line in lines if line.strip()]
-    if not filled or _FIRST.match(filled[0]):
+    if not filled or _FIRST.match(filled[0]) or any(map(_TYPE.fullmatch, filled)):
         return bool(filled)
     return filled[0].startswith("1. ") and any(line.startswith("PMID: ") for line in filled)
 
@@ -101,7 +116,8 @@ def looks_like_citations(lines: Sequence[str]) -> bool:
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Streams the citations of a file.
 
-    The id is the PMID; in RIS the accession number, else the DOI, else the number of the reference.
+    The id is the PMID, else that of PMC, else the DOI; in RIS the accession number, else the DOI, else the number of
+    the reference.
 
     Args:
         source: the file.
@@ -109,75 +125,146 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         report: a citation that cannot be read is set aside.
 
     Raises:
-        FormatError: a line before the first citation, or a citation of PubMed without a PMID.
+        FormatError: a file without citations, or a citation of PubMed without an id.
     """
     numbered = read_lines_or_errors(source)
     begun = next(((number, line) for number, line in numbered if not isinstance(line, str) or line.strip()), None)
     if begun is None:
         return
-    given = chain((begun,), numbered)
-    first = begun[1] if isinstance(begun[1], str) else ""
-    found = _of_text(source, given) if _NUMBERED.match(first) else _of_tags(source, given, first)
-    for number, document in enumerate(found, 1):
+    head, tags = _head(chain((begun,), numbered))
+    lines = chain(head, numbered)
+    if tags is None and isinstance(begun[1], str) and not _NUMBERED.match(begun[1]):
+        raise FormatError(f"the file holds no citation; {_FORM}", at=Place(source.path, begun[0]))
+    citations = _of_text(source, lines) if tags is None else _of_tags(source, lines, tags)
+    for number, document in enumerate(citations, 1):
         with report.aside.one():
             if isinstance(document, FormatError):
                 raise document
             yield document if document.id else msgspec.structs.replace(document, id=f"{source.name}:{number}")
 
 
-def _of_tags(source: Source, lines: Iterable[tuple[int, Line]], first: str) -> Iterator[Document | FormatError]:
-    tags = _RIS if first.startswith("TY") else _NBIB
-    place, fields, current = Place(source.path, 1), _Fields(), ""
+def _head(lines: Iterable[tuple[int, Line]]) -> tuple[list[tuple[int, Line]], _Tags | None]:
+    """Returns the lines up to the first citation, and its tags; no tags if no line is one of them."""
+    head = []
+    for number, line in islice(lines, _HEAD):
+        head.append((number, line))
+        if isinstance(line, str) and _FIRST.match(line):
+            narrow = replace(_RIS, line=_NARROW_LINE)
+            return head, (narrow if line[3] == "-" else _RIS) if line.startswith("TY") else _NBIB
+    return head, None
+
+
+class _Outside:
+    """Counts the lines that belong to no citation."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = ""
+
+    def add(self, number: int, line: str) -> None:
+        """Counts a line, unless it is empty."""
+        if line.strip():
+            self.count += 1
+            self.first = self.first or f"the first is line {number}, {shorten(line.strip())!r}"
+
+    def note(self) -> tuple[Event, ...]:
+        """Returns the event that names their number; none without such lines."""
+        message = f"{plural(self.count, 'line')} between the citations left out; {self.first}"
+        event = Event(step=_STEP, kind="note", code="lines-left-out", message=message)
+        return (event,) if self.count else ()
+
+
+def _of_tags(source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags) -> Iterator[Document | FormatError]:
+    """Yields the citations of lines with tags; the last one has the event about lines that belong to none."""
+    outside, last = _Outside(), None
+    for citation in _split(source, lines, tags, outside):
+        document = citation if isinstance(citation, FormatError) else _made(*citation, tags)
+        if last is not None:
+            yield last
+        last = document if isinstance(document, Document) else None
+        if isinstance(document, FormatError):
+            yield document
+    if last is not None:
+        yield last.with_events(*outside.note())
+
+
+def _split(
+    source: Source, lines: Iterable[tuple[int, Line]], tags: _Tags, outside: _Outside
+) -> Iterator[tuple[Place, _Fields] | FormatError]:
+    """Yields the fields of each citation, with its place.
+
+    RIS has its citations between TY and ER (https://en.wikipedia.org/wiki/RIS_(file_format)). In .nbib an empty line
+    ends a citation, and so does a second PMID or PMC; PMC writes its own id before the PMID.
+    """
+    place, fields, tag = Place(source.path, 1), _Fields(), ""
     for number, line in lines:
         if isinstance(line, FormatError):
             yield line
             continue
-        if _FIRST.match(line):
-            yield from _made(fields, tags, place)
-            place, fields, current = Place(source.path, number), {}, ""
-        found = _LINE.fullmatch(line)
-        if found and (tags is _NBIB or len(found[1]) == 2):
-            current = found[1]
-            fields.setdefault(current, []).append(found[2])
-        elif current and line.strip():
-            fields[current][-1] += f" {line.strip()}"
-        elif line.strip():
-            what = "a citation begins with PMID- in a file .nbib and with TY  - in a file .ris"
-            yield FormatError(f"the line belongs to no citation; {what}", at=Place(source.path, number))
-        if current == _LAST:
-            yield from _made(fields, tags, place)
-            fields, current = {}, ""
-    yield from _made(fields, tags, place)
+        match = tags.line.fullmatch(line)
+        begins = match and _begins(match[1], fields, tags)
+        ends = match[1] == _LAST if match and tags is not _NBIB else tags is _NBIB and not line.strip()
+        if fields and (begins or ends):
+            yield place, fields
+            fields = {}
+        if ends:
+            continue
+        if begins:
+            place = Place(source.path, number)
+        if match and (begins or fields):
+            tag = match[1]
+            fields.setdefault(tag, []).append(match[2])
+        elif fields and line.strip():
+            _go_on(fields[tag], line.strip(), is_list=tag == _LISTED)
+        else:
+            outside.add(number, line)
+    if fields:
+        yield place, fields
 
 
-def _made(fields: _Fields, tags: _Tags, place: Place) -> Iterator[Document | FormatError]:
-    """Yields the document of the fields of a citation, or the error; nothing if there are no fields."""
-    if not fields:
-        return
+def _begins(tag: str, fields: _Fields, tags: _Tags) -> bool:
+    """True if a tag begins a citation; ``fields`` are those of the citation before, if that has not ended."""
+    return (not fields or (tag in _IDS_OF_NBIB and tag in fields)) if tags is _NBIB else tag == "TY"
 
-    def of(names: Iterable[str]) -> list[str]:
-        return next((fields[name] for name in names if any(fields.get(name, ()))), [])
 
-    title, abstract = (collapse(" ".join(of(names))) for names in (tags.title, tags.abstract))
-    identifier = collapse(of(tags.id)[0]) if of(tags.id) else ""
+def _go_on(values: list[str], line: str, *, is_list: bool) -> None:
+    """Adds a line without a tag to the values of the tag before it."""
+    if is_list:
+        values.append(line)
+    else:
+        values[-1] += f" {line}"
+
+
+def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
+    """Returns the document of the fields of a citation, or the error."""
+    used = set[str]()
+
+    def of(names: Iterable[str], kind: str = "") -> str:
+        for name in names:
+            if value := _fact("doi" if name in tags.meta["doi"] else kind, fields.get(name, ())):
+                used.add(name)
+                return value
+        return ""
+
+    title, abstract = (of(names, "text") for names in (tags.title, tags.abstract))
+    identifier = of(tags.id, "text")
     if not identifier and tags is _NBIB:
-        yield FormatError("a citation has no PMID; fetch the file again", at=place)
-        return
-    used = {*tags.title, *tags.abstract, *tags.id, *chain.from_iterable(tags.meta.values()), _LAST}
-    facts = {name: _fact(name, of(names)) for name, names in tags.meta.items()}
-    facts["doi"] = next(filter(None, (_fact("doi", fields.get(name, ())) for name in tags.meta["doi"])), "")
-    note = field_note(sorted(fields.keys() - used), step=_STEP)
+        return FormatError("a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place)
+    facts = {name: of(names, name) for name, names in tags.meta.items()}
+    values = {collapse(value) for name in used for value in fields[name]} | {""}
+    unused = [name for name in sorted(fields.keys() - used) if not values.issuperset(map(collapse, fields[name]))]
     parts = [("title", title), ("abstract", abstract)]
-    yield _document(identifier, parts, facts, place, between=tags.between, events=note)
+    return _document(identifier, parts, facts, place, between=tags.between, events=field_note(unused, step=_STEP))
 
 
-def _fact(name: str, values: Sequence[str]) -> str:
-    joined = "|".join(map(collapse, values))
-    pattern = {"doi": _DOI, "year": _YEAR}.get(name)
+def _fact(kind: str, values: Sequence[str]) -> str:
+    """Returns values as one text: a DOI, a year, running text, or several with ``|`` between them."""
+    joined = (" " if kind == "text" else "|").join(filter(None, map(collapse, values)))
+    pattern = {"doi": _DOI, "year": _YEAR}.get(kind)
     if pattern is None:
         return joined
-    found = pattern.search(joined)
-    return found[0] if found else ""
+    match = pattern.search(joined)
+    return match[0] if match else ""
 
 
 def _document(

@@ -25,6 +25,7 @@ _ALWAYS: Final = (
     ("note", "columns-taken"),
     ("note", "encoding-guessed"),
     ("note", "encoding-marked"),
+    ("note", "lines-left-out"),
     ("note", "other-capitals"),
     ("note", "unannotated-record"),
     ("repair", "mended-tags"),
