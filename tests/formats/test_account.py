@@ -51,6 +51,33 @@ def test_several_sentences_are_told() -> None:
     assert said == ["a", "b", "c"]
 
 
+def test_equal_reasons_are_told_once_with_their_number() -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    for number in range(300):
+        account.reading.aside.add(InputError(f"a.jsonl:{number}: the field 'n{number}' has no text"))
+    account.reading.aside.add(InputError("b.txt is empty"))
+    assert len(said) == 2
+    with pytest.raises(InputError, match="301"):
+        account.refuse_nothing()
+    account.end()
+    assert said == [
+        "a.jsonl:0: the field 'n0' has no text",
+        "b.txt is empty",
+        "300 documents in all for this reason; the first: a.jsonl:0: the field 'n0' has no text",
+    ]
+
+
+def test_many_reasons_are_counted_together() -> None:
+    said: list[str] = []
+    account = Account(tell=said.append)
+    for number in range(300):
+        account.reading.aside.add(InputError("x" * number + " is wrong"))
+    account.end()
+    assert len(said) == 23
+    assert said[-1].startswith("279 documents in all for this reason; the first: other reasons, such as xxx")
+
+
 def test_a_sentence_is_told_when_something_is_written() -> None:
     said: list[str] = []
     account = Account(tell=said.append)

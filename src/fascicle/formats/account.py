@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
@@ -13,6 +14,9 @@ from fascicle.formats.report import FailedDocuments, ReadReport, WriteReport
 
 _T = TypeVar("_T")
 _COUNTS: Final = ("written", "mentions")
+_VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*")  # what differs in messages of one reason
+_REASONS: Final = 20  # that are reported one by one
+_OTHERS: Final = "other reasons"
 
 
 class AccountError(RuntimeError):
@@ -83,10 +87,12 @@ class Account:
         """Creates an account with all counts at zero.
 
         Args:
-            tell: function that is called with the message of each document that is set aside. The first message is held
-                back until another document is written or set aside; if there is no other, `refuse_nothing` raises it.
+            tell: function that is called with the message of the first document that is set aside for a reason, and at
+                the end with the number of all. The first message is held back until another document is written or set
+                aside; if there is no other, `refuse_nothing` raises it.
         """
         self._tell = tell
+        self._reasons: dict[str, tuple[int, str]] = {}
         self._held: str | None = None
         self._passed = False
         self.reading = ReadReport(aside=self._aside())
@@ -161,6 +167,14 @@ class Account:
             sentence, self._held = self._held, None
             self._say(sentence)
 
+    def end(self) -> None:
+        """Reports what is held back, and how many documents were set aside for each reason; call it at the end."""
+        self.release()
+        reasons, self._reasons = self._reasons, {}
+        for count, first in reasons.values():
+            if count > 1:
+                self._say(f"{plural(count, 'document')} in all for this reason; the first: {shorten(first, most=120)}")
+
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
         """Raises an error if every document was set aside; call it after the last one, before the output is renamed.
 
@@ -175,8 +189,8 @@ class Account:
         if self._held is not None and self.aside == 1:
             sentence, self._held = self._held, None
             raise InputError(sentence)
-        self.release()
-        message = f"none of the {plural(self.documents, 'document')} could be used; see the messages above for each"
+        self.end()
+        message = f"none of the {plural(self.documents, 'document')} could be used; see the messages above"
         raise InputError(message)
 
     def check(self) -> None:
@@ -185,7 +199,7 @@ class Account:
         Raises:
             AccountError: the number of documents read differs from those written, set aside and left out.
         """
-        self.release()
+        self.end()
         if self.documents != self.written + self.aside + self.left_out.total():
             raise AccountError(
                 f"{self.documents:,} documents came in, but {self.written:,} were written, {self.aside:,} set aside "
@@ -239,12 +253,24 @@ class Account:
         return FailedDocuments(keep_going=True, tell=self._hear)
 
     def _hear(self, sentence: str) -> None:
-        if self._passed or self._held is not None:
+        if self._held is not None:
             self.release()
-            self._say(sentence)
             self._passed = True
+        if not self._is_first(sentence):
+            return
+        if self._passed:
+            self._say(sentence)
         else:
             self._held = sentence
+
+    def _is_first(self, sentence: str) -> bool:
+        """Counts a message; true if it is the first one of its reason."""
+        reason = _VARIABLE.sub("#", sentence)
+        if reason not in self._reasons and len(self._reasons) > _REASONS:
+            reason, sentence = _OTHERS, f"{_OTHERS}, such as {sentence}"
+        count, first = self._reasons.get(reason, (0, sentence))
+        self._reasons[reason] = count + 1, first
+        return not count
 
     def _say(self, sentence: str) -> None:
         if self._tell is not None:

@@ -86,7 +86,7 @@ class Tally:
 
     def say(self, *, verbose: bool = False) -> None:
         """Prints the counts: harmful ones and empty texts always, other repairs and notes on request."""
-        self.account.release()
+        self.account.end()
         events, losses = self.account.events, self.account.losses
         for key, count, sentence in self.account.reading.mended():
             events.count(key, count, sentence)
