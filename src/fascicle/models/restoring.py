@@ -1,0 +1,131 @@
+"""Makes a model that torch can train from an export: the weights of its graph, in 8 or 32 bits, by name.
+
+An export keeps the names of most weights. The exporter of torch renames the matrices of linear layers and transposes
+them; the operator that uses such a matrix keeps the name of its layer. Weights in 8 bits become numbers again with the
+scale that stands beside them, so a restored model is as exact as the export, not as the run before it.
+
+Only graphs of BERT encoders can be restored, because the settings of the encoder are read from the shapes of its
+weights, and the number of attention heads from the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fascicle.errors import ModelError, import_extra
+from fascicle.models.encoder import Encoder, without_pooler
+from fascicle.models.model import TOKENIZER, build_model, check_tensors, write_network
+from fascicle.settings.folders.manifest import read_manifest, write_manifest
+from fascicle.text.pieces import PieceTokenizer
+
+GRAPH: Final = "model.onnx"
+_PREFIX: Final = "model."
+_NETWORK: Final = "encoder.network."
+_PRODUCTS: Final = frozenset({"MatMul", "MatMulIntegerToFloat", "FusedMatMul"})
+_QUANTISED: Final = "_quantized"
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def restore_model(export: Path, folder: Path) -> None:
+    """Writes the model of an export as a folder that a recipe can name as ``model.start``.
+
+    Args:
+        export: folder of an exported model, such as one that ships.
+        folder: existing and empty.
+
+    Raises:
+        ModelError: the encoder is none of BERT, or a weight is missing.
+        MissingExtraError: the package ``onnx`` is not installed.
+    """
+    manifest = read_manifest(export)
+    tokenizer = PieceTokenizer.from_file(export / TOKENIZER, pad=manifest.tokenizer.pad)
+    graph = _read_graph(export / GRAPH)
+    head = manifest.decision.answer
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in _weights(graph, head)}
+    encoder = Encoder(_bert(graph, tensors, tokenizer), origin=manifest.encoder)
+
+    model = build_model(encoder, manifest, tokenizer=tokenizer)
+    check_tensors(export, model, tensors, name=GRAPH, advice="only exports of BERT encoders can be trained further")
+    model.load_state_dict(tensors)
+
+    write_network(folder, tensors, encoder, tokenizer)
+    write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
+
+
+def _read_graph(path: Path) -> Any:
+    onnx = import_extra("onnx", extra="train")
+    return onnx.load(str(path)).graph
+
+
+def _weights(graph: Any, head: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yields the weights of a graph under the names that they have in torch."""
+    from onnx.numpy_helper import to_array
+
+    arrays = {item.name: to_array(item) for item in graph.initializer}
+    for name in arrays:
+        weight = name.removesuffix(_QUANTISED)
+        if weight.startswith(_PREFIX) and not weight.endswith(("_scale", "_zero_point")):
+            yield weight.removeprefix(_PREFIX), _as_floats(weight, arrays)
+    for node in graph.node:
+        matrix = node.input[1].removesuffix(_QUANTISED) if node.op_type in _PRODUCTS else ""
+        if matrix.startswith("onnx::"):
+            yield _layer_of(node.name, head) + ".weight", _as_floats(matrix, arrays).T
+
+
+def _as_floats(weight: str, arrays: Arrays) -> NDArray[Any]:
+    if weight in arrays:
+        return arrays[weight]
+    whole = arrays[weight + _QUANTISED].astype(np.float32)
+    return (whole - arrays[weight + "_zero_point"].astype(np.float32)) * arrays[weight + "_scale"]
+
+
+def _layer_of(node: str, head: str) -> str:
+    """Returns the name of the layer that a product belongs to: ``/encoder/a/b/MatMul_quant`` is of ``encoder.a.b``."""
+    layer = node.strip("/").rpartition("/")[0].replace("/", ".")
+    return layer if layer.startswith("encoder.") else f"heads.{head}.{layer}"
+
+
+def _bert(graph: Any, tensors: Mapping[str, torch.Tensor], tokenizer: PieceTokenizer) -> torch.nn.Module:
+    """Builds the network of an encoder, without its weights, from their shapes."""
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        pieces, width = tensors[_NETWORK + "embeddings.word_embeddings.weight"].shape
+        config = AutoConfig.for_model(
+            "bert",
+            vocab_size=pieces,
+            hidden_size=width,
+            num_hidden_layers=_count_layers(tensors),
+            num_attention_heads=width // _head_width(graph),
+            intermediate_size=len(tensors[_NETWORK + "encoder.layer.0.intermediate.dense.bias"]),
+            max_position_embeddings=len(tensors[_NETWORK + "embeddings.position_embeddings.weight"]),
+            type_vocab_size=len(tensors[_NETWORK + "embeddings.token_type_embeddings.weight"]),
+            pad_token_id=tokenizer.pad,
+        )
+    except (KeyError, StopIteration):
+        raise ModelError(
+            "the encoder of this export is none of the kind BERT; continue the training from its run folder"
+        ) from None
+    return AutoModel.from_config(config, **without_pooler("bert"))
+
+
+def _count_layers(tensors: Mapping[str, torch.Tensor]) -> int:
+    return sum(name.endswith("attention.self.query.weight") for name in tensors)
+
+
+def _head_width(graph: Any) -> int:
+    """Reads the width of an attention head from the shape to which the first queries are brought."""
+    from onnx.numpy_helper import to_array
+
+    made_by = {output: node for node in graph.node for output in node.output}
+    reshape = next(node for node in graph.node if node.name.endswith("layer.0/attention/self/Reshape"))
+    last = made_by[reshape.input[1]].input[-1]
+    return int(next(to_array(item) for item in graph.initializer if item.name == last)[0])
