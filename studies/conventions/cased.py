@@ -2,9 +2,9 @@
 
 usage: python -m studies.conventions.cased TEXTS.jsonl TEXTS.labels -o FOLDER [--share 0.16]
 
-The hash of a document's id draws its case. Half of the share is lower case, a quarter capitals and a quarter Title Case.
-A text keeps its case if the other case would change the number of its characters or words, because its labels would no
-longer fit. Written: ``texts.jsonl`` and ``texts.labels`` in FOLDER, for a recipe.
+The hash of a document's id draws its case: half of the share is in lower case, a quarter in capitals, a quarter in
+Title Case. A text keeps its case if the other case would change the number of its characters or words, because its
+labels would no longer fit. Written: ``texts.jsonl`` and ``texts.labels`` in FOLDER, for a recipe.
 """
 
 from __future__ import annotations

@@ -12,11 +12,13 @@ import pytest
 from safetensors.torch import load_file
 from tests.support.runs import finish, metrics
 
+from fascicle.core.document import Document
 from fascicle.errors import FascicleError, ModelError, OutputError, RecipeError
 from fascicle.formats import read
 from fascicle.formats.conll import ConllOptions
 from fascicle.loading import load
 from fascicle.models.export.folders import export_model
+from fascicle.runtime.places import find_model
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.engine.events import Note
 from fascicle.training.experiments.hashes import data_hashes
@@ -57,6 +59,38 @@ def test_a_model_that_learns_nothing_more_answers_as_before(
     said = notes(going_on(tiny_recipe, tmp_path / "first", **changes), tmp_path / "second")
     assert "is new" not in said
     assert answers(tmp_path / "second", toy_corpus) == answers(tmp_path / "first", toy_corpus) != []
+
+
+@pytest.mark.parametrize("int8", [False, True], ids=["fp32", "int8"])
+@pytest.mark.parametrize("family", ["softmax", "multilabel"])
+def test_an_export_can_be_trained_further(
+    tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path, family: str, int8: bool
+) -> None:
+    finish(tiny_recipe(training={"epochs": 3}, model={"family": family}), tmp_path / "first")
+    export_model(
+        tmp_path / "first", tmp_path / "export", int8=int8, sample=[Document(id="1", text="aspirin and lung cancer")]
+    )
+    said = notes(going_on(tiny_recipe, tmp_path / "export", model={"family": family}), tmp_path / "second")
+    assert "is new" not in said
+    first, second = (load_file(tmp_path / name / "best" / "model.safetensors") for name in ("first", "second"))
+    assert first.keys() == second.keys()
+    for name, weights in first.items():
+        step = weights.abs().max() / 63 if int8 else 1e-6  # of a number in 7 bits
+        assert (weights - second[name]).abs().max() <= step, name
+    assert [{m.key for m in found} for found in answers(tmp_path / "second", toy_corpus)]
+
+
+def test_a_shipped_model_can_be_trained_further(tiny_recipe: Maker, tmp_path: Path) -> None:
+    recipe = going_on(tiny_recipe, find_model("biomed-fast"), model={"family": "multilabel"}, inputs={"shape": True})
+    assert "the head 'multilabel' is new, for that of biomed-fast@2 has other types" in notes(recipe, tmp_path / "run")
+
+
+def test_an_export_that_lacks_weights_names_its_run_folder(tiny_recipe: Maker, tmp_path: Path) -> None:
+    finish(tiny_recipe(model={"family": "span"}), tmp_path / "first")
+    export_model(tmp_path / "first", tmp_path / "export", int8=False)
+    with pytest.raises(ModelError, match="give the run folder of its training"):
+        finish(going_on(tiny_recipe, tmp_path / "export", model={"family": "span"}), tmp_path / "run")
+    assert not (tmp_path / "run" / "best").exists()
 
 
 def test_training_goes_on_from_what_was_learnt(tiny_recipe: Maker, tiny_run: Path, tmp_path: Path) -> None:
@@ -116,13 +150,12 @@ def test_a_run_knows_what_it_started_from(tiny_recipe: Maker, tiny_run: Path, tm
 def test_what_training_cannot_go_on_from_is_refused(
     tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
 ) -> None:
-    export_model(tiny_run, tmp_path / "export", int8=False)
     names = tmp_path / "names.tsv"
     names.write_text("Chemical\taspirin\n", encoding="utf-8")
     half = tmp_path / "half"
     shutil.copytree(tiny_run, half)
     (half / "scores.json").unlink()  # as if it had been killed
-    places = {tmp_path / "export": "export", tmp_path / "none": "does not exist", tmp_path: "model"}
+    places = {tmp_path / "none": "does not exist", tmp_path: "model"}
     places[half] = "has not ended; finish it, or give its model so far, .*best"
     for wrong, word in {**places, names: "is a dictionary .*, which cannot be trained"}.items():
         with pytest.raises(FascicleError, match=word):

@@ -14,15 +14,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from fascicle.errors import ModelError, import_extra
 from fascicle.models.encoder import Encoder, without_pooler
-from fascicle.models.model import TOKENIZER, build_model, check_tensors, write_network
-from fascicle.settings.folders.manifest import read_manifest, write_manifest
+from fascicle.models.model import NerModel, build_model, check_tensors
+from fascicle.settings.folders.manifest import MANIFEST, Manifest
 from fascicle.text.pieces import PieceTokenizer
 
 GRAPH: Final = "model.onnx"
@@ -30,39 +29,35 @@ _PREFIX: Final = "model."
 _NETWORK: Final = "encoder.network."
 _PRODUCTS: Final = frozenset({"MatMul", "MatMulIntegerToFloat", "FusedMatMul"})
 _QUANTISED: Final = "_quantized"
+_ADVICE: Final = "give the run folder of its training"
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def restore_model(export: Path, folder: Path) -> None:
-    """Writes the model of an export as a folder that a recipe can name as ``model.start``.
+def restore_model(folder: Path, manifest: Manifest, tokenizer: PieceTokenizer) -> NerModel:
+    """Builds the model of an export with the weights of its graph.
 
     Args:
-        export: folder of an exported model, such as one that ships.
-        folder: existing and empty.
+        folder: of an export, such as that of a model that ships.
+        manifest: of the export.
+        tokenizer: of the export.
+
+    Returns:
+        The model in evaluation mode.
 
     Raises:
         ModelError: the encoder is none of BERT, or a weight is missing.
         MissingExtraError: the package ``onnx`` is not installed.
     """
-    manifest = read_manifest(export)
-    tokenizer = PieceTokenizer.from_file(export / TOKENIZER, pad=manifest.tokenizer.pad)
-    graph = _read_graph(export / GRAPH)
+    graph = import_extra("onnx", extra="train").load(str(folder / GRAPH)).graph
     head = manifest.decision.answer
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in _weights(graph, head)}
+
     encoder = Encoder(_bert(graph, tensors, tokenizer), origin=manifest.encoder)
-
-    model = build_model(encoder, manifest, tokenizer=tokenizer)
-    check_tensors(export, model, tensors, name=GRAPH, advice="only exports of BERT encoders can be trained further")
+    model = build_model(encoder, manifest, tokenizer=tokenizer).eval()
+    check_tensors(folder, model, tensors, name=MANIFEST, advice=_ADVICE)
     model.load_state_dict(tensors)
-
-    write_network(folder, tensors, encoder, tokenizer)
-    write_manifest(folder, msgspec.structs.replace(manifest, runtime="torch"))
-
-
-def _read_graph(path: Path) -> Any:
-    onnx = import_extra("onnx", extra="train")
-    return onnx.load(str(path)).graph
+    return model
 
 
 def _weights(graph: Any, head: str) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -111,9 +106,7 @@ def _bert(graph: Any, tensors: Mapping[str, torch.Tensor], tokenizer: PieceToken
             pad_token_id=tokenizer.pad,
         )
     except (KeyError, StopIteration):
-        raise ModelError(
-            "the encoder of this export is none of the kind BERT; continue the training from its run folder"
-        ) from None
+        raise ModelError(f"the encoder of this export is not of the kind BERT; {_ADVICE}") from None
     return AutoModel.from_config(config, **without_pooler("bert"))
 
 
@@ -125,7 +118,8 @@ def _head_width(graph: Any) -> int:
     """Reads the width of an attention head from the shape to which the first queries are brought."""
     from onnx.numpy_helper import to_array
 
+    constants = {item.name: to_array(item) for item in graph.initializer}
+    constants |= {node.output[0]: to_array(node.attribute[0].t) for node in graph.node if node.op_type == "Constant"}
     made_by = {output: node for node in graph.node for output in node.output}
     reshape = next(node for node in graph.node if node.name.endswith("layer.0/attention/self/Reshape"))
-    last = made_by[reshape.input[1]].input[-1]
-    return int(next(to_array(item) for item in graph.initializer if item.name == last)[0])
+    return int(constants[made_by[reshape.input[1]].input[-1]][0])

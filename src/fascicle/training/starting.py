@@ -18,6 +18,7 @@ from fascicle.errors import RecipeError
 from fascicle.models.encoder import Pretrained, load_pretrained, replace_embeddings
 from fascicle.models.model import TOKENIZER, NerModel, load_model
 from fascicle.models.nn.pooling import InputVectors
+from fascicle.models.restoring import restore_model
 from fascicle.runtime.inputs import feature_columns
 from fascicle.runtime.places import find_model
 from fascicle.settings.folders.best import description_file
@@ -97,16 +98,16 @@ class _TrainedModel:
 
 
 def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
-    """Opens a model of torch.
+    """Opens a model to be trained further, with its weights.
 
     Args:
-        given: a model folder or a run folder.
+        given: a model folder, a run folder, an export, or the name of a model that ships.
         key: of the recipe that names it, for sentences.
         use: missing property of an unsuitable model, for messages, such as ``"whose layers cannot be read"``.
 
     Raises:
         ModelError: there is no such model, or it is damaged.
-        RecipeError: an ensemble, an export, or a dictionary.
+        RecipeError: an ensemble or a dictionary.
     """
     if is_dictionary(given) or is_pack(given):
         raise RecipeError(
@@ -116,11 +117,11 @@ def open_trained(given: str, *, key: str, use: str) -> _TrainedModel:
     if description_file(folder).name != MANIFEST:
         raise RecipeError(f"{key} = {given!r} is not a single model, {use}; give the run folder of one", key=key)
     manifest = read_manifest(folder)
-    if manifest.runtime != "torch":
-        raise RecipeError(f"{key} = {given!r} is an export, {use}; give the run folder of its training", key=key)
     check_files(folder, manifest)
     tokenizer = PieceTokenizer.from_file(folder / TOKENIZER, pad=manifest.tokenizer.pad)
-    return _TrainedModel(manifest=manifest, model=load_model(folder, manifest), tokenizer=tokenizer)
+    exported = manifest.runtime != "torch"
+    model = restore_model(folder, manifest, tokenizer) if exported else load_model(folder, manifest)
+    return _TrainedModel(manifest=manifest, model=model, tokenizer=tokenizer)
 
 
 def open_encoder(settings: TeacherSettings) -> Pretrained:
@@ -128,7 +129,7 @@ def open_encoder(settings: TeacherSettings) -> Pretrained:
 
     Raises:
         ModelError: it cannot be loaded.
-        RecipeError: the teacher has no encoder of torch: an ensemble, or an export.
+        RecipeError: the teacher is an ensemble.
     """
     if settings.encoder:
         return load_pretrained(settings.encoder, revision=settings.revision)
