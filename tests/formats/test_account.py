@@ -64,7 +64,7 @@ def test_equal_reasons_are_told_once_with_their_number() -> None:
     assert said == [
         "a.jsonl:0: the field 'n0' has no text",
         "b.txt is empty",
-        "300 documents in all for this reason; the first: a.jsonl:0: the field 'n0' has no text",
+        "300 documents in all for the reason of a.jsonl:0, also a.jsonl:1, a.jsonl:2, a.jsonl:3 and 296 others",
     ]
 
 
@@ -75,7 +75,7 @@ def test_many_reasons_are_counted_together() -> None:
         account.reading.aside.add(InputError("x" * number + " is wrong"))
     account.end()
     assert len(said) == 23
-    assert said[-1].startswith("279 documents in all for this reason; the first: other reasons, such as xxx")
+    assert said[-1].startswith("279 documents in all for the reason of xxx")
 
 
 def test_a_sentence_is_told_when_something_is_written() -> None:

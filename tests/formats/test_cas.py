@@ -79,3 +79,10 @@ def test_no_encoding_hides_the_declaration_of_an_entity(tmp_path: Path) -> None:
     path.write_bytes(b'<?xml version="1.0" encoding="utf-7"?>' + declared + body)
     with pytest.raises(FormatError):
         list(read(path, format="cas"))
+
+
+def test_a_type_system_of_another_export_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.xmi").write_bytes(xmi(TEXT, ENTITIES).replace(b"type:NamedEntity", b"type:Other"))
+    (tmp_path / "TypeSystem.xml").write_text(TYPES)
+    with pytest.raises(FormatError, match=r"a type that TypeSystem\.xml beside it does not have "):
+        list(read(tmp_path / "a.xmi"))

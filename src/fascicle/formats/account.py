@@ -17,6 +17,7 @@ _COUNTS: Final = ("written", "mentions")
 _VARIABLE: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\S*[./\d]\S*")  # what differs in messages of one reason
 _REASONS: Final = 20  # that are reported one by one
 _OTHERS: Final = "other reasons"
+_PLACES: Final = 4  # that are named for a reason
 
 
 class AccountError(RuntimeError):
@@ -66,6 +67,28 @@ class EventCounts:
             self.count((kind, code), count, first)
 
 
+class _Reason:
+    """Why documents were set aside: how many, and where the first ones are."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._places: list[str] = []
+
+    def add(self, sentence: str) -> bool:
+        """Counts a message; true if it is the first one."""
+        self.count += 1
+        if len(self._places) < _PLACES:
+            place = _VARIABLE.search(sentence)
+            self._places.append(shorten((place[0] if place else sentence).rstrip(":"), most=200))
+        return self.count == 1
+
+    def sentence(self) -> str:
+        """Returns the number of documents, and the places of the first ones."""
+        first, *more = self._places
+        others = f" and {self.count - len(self._places):,} others" if self.count > len(self._places) else ""
+        return f"{plural(self.count, 'document')} in all for the reason of {first}, also {', '.join(more)}{others}"
+
+
 class Account:
     """Counts of the documents of one run, with the documents that were set aside after an error.
 
@@ -92,7 +115,7 @@ class Account:
                 aside; if there is no other, `refuse_nothing` raises it.
         """
         self._tell = tell
-        self._reasons: dict[str, tuple[int, str]] = {}
+        self._reasons: dict[str, _Reason] = {}
         self._held: str | None = None
         self._passed = False
         self.reading = ReadReport(aside=self._aside())
@@ -171,9 +194,8 @@ class Account:
         """Reports what is held back, and how many documents were set aside for each reason; call it at the end."""
         self.release()
         reasons, self._reasons = self._reasons, {}
-        for count, first in reasons.values():
-            if count > 1:
-                self._say(f"{plural(count, 'document')} in all for this reason; the first: {shorten(first, most=120)}")
+        for reason in filter(lambda one: one.count > 1, reasons.values()):
+            self._say(reason.sentence())
 
     def refuse_nothing(self, report: WriteReport | None = None) -> None:
         """Raises an error if every document was set aside; call it after the last one, before the output is renamed.
@@ -267,10 +289,8 @@ class Account:
         """Counts a message; true if it is the first one of its reason."""
         reason = _VARIABLE.sub("#", sentence)
         if reason not in self._reasons and len(self._reasons) > _REASONS:
-            reason, sentence = _OTHERS, f"{_OTHERS}, such as {sentence}"
-        count, first = self._reasons.get(reason, (0, sentence))
-        self._reasons[reason] = count + 1, first
-        return not count
+            reason = _OTHERS
+        return self._reasons.setdefault(reason, _Reason()).add(sentence)
 
     def _say(self, sentence: str) -> None:
         if self._tell is not None:

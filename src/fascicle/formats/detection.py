@@ -30,7 +30,7 @@ from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tag_names import BEGIN
-from fascicle.formats.text_tables import column_names, has_texts
+from fascicle.formats.text_tables import column_names, has_texts, longest_cell
 from fascicle.formats.unread import fields_argument
 
 _PEEK: Final = 64 * 1024
@@ -102,10 +102,12 @@ def detect(path: str) -> str:
 def _advice_for_table(path: str) -> str:
     """Returns advice for a table of texts whose columns have no usual name, to be read before the names of formats."""
     with open_bytes(path) as stream:
-        names = column_names(_first(_lines(_head(stream)[0], is_whole=True)))
+        head = filter(str.strip, _lines(_head(stream)[0], is_whole=True))
+        names, cells = ([*column_names(line)] for line in (next(head, ""), next(head, "")))
     return (
         f"its first line is {shorten(', '.join(names))}, and no column is called text, title or abstract; if it is a "
-        f"table, its format is table, and {fields_argument(('text', names[-1]))} names the column of texts; else "
+        f"table, its format is table, and {fields_argument(('text', longest_cell(names, cells)))} names the column of "
+        "texts; else "
     )
 
 

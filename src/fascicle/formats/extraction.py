@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -20,6 +21,16 @@ from fascicle.errors import FascicleError, FormatError
 from fascicle.formats.raised import Level, Line, level_of
 
 _STRICT: Final = re.compile(rb"""(?<==["'])http://purl\.oclc\.org/ooxml/(\w+)/""")
+_AGAIN: Final = "open it in its program, and save it again"
+# Name of an error of a package -> what is wrong with the file, and what to do.
+_FAULTS: Final = MappingProxyType(
+    {
+        "TypeNotFoundError": (
+            "has a type that TypeSystem.xml beside it does not have",
+            "put the TypeSystem.xml of the same export there",
+        ),
+    }
+)
 _BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
 _REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")  # types of links to references and notes
 _KINDS: Final = (
@@ -200,5 +211,6 @@ def package_errors(source: Source) -> Iterator[None]:
     except (FascicleError, ImportError, MemoryError):
         raise
     except Exception as error:
-        why = f"the file is damaged, or protected by a password ({type(error).__name__}: {error})"
-        raise FormatError(f"{why}; open it in its program, and save it again", at=source.path, code="damaged") from None
+        what, advice = _FAULTS.get(type(error).__name__, ("is damaged, or protected by a password", _AGAIN))
+        message = f"the file {what} ({type(error).__name__}: {error}); {advice}"
+        raise FormatError(message, at=source.path, code="damaged") from None

@@ -33,6 +33,7 @@ MENTIONS: Final = "mentions.parquet"
 _DOCUMENTS_BEFORE: Final = "documents.parquet"  # as earlier versions wrote it, beside the mentions
 _MARKED: Final = (".sgm", ".name")  # texts with annotation in them, or in XML beside them
 _PACKAGES: Final = (".docx", ".xlsx")  # of zips that are one file
+_TYPES: Final = "TypeSystem.xml"  # beside the files of an export of INCEpTION
 _DEPTH: Final = 12  # levels of folders that are searched for annotation
 
 
@@ -93,12 +94,18 @@ def _files_of(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
-        others = Counter("".join(entry.suffixes[-2:]) for entry in folder.iterdir() if entry.is_file())
-        most = next((end for end, _ in others.most_common() if end), "")
+        entries = [entry for entry in folder.iterdir() if entry.is_file() and entry.name != _TYPES]
+        others = Counter("".join(entry.suffixes[-2:]) for entry in entries)
+        ends = sorted(filter(None, others), key=lambda end: (not _is_readable(end), -others[end]))
+        most = ends[0] if ends else ""
         advice = f", such as {folder}/*{most}" if most else ""
         message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files{advice}"
         raise InputError(message, file=str(folder))
     return files
+
+
+def _is_readable(end: str) -> bool:
+    return any(readable_by_suffix(one) for one in (end, PurePosixPath(f"a{end}").suffix))
 
 
 def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:  # noqa: A002

@@ -11,7 +11,8 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 import msgspec
@@ -40,6 +41,7 @@ _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
 _BODIES: Final = ("body", "content", "sentence", "full_text", "fulltext")
 _BETWEEN: Final = "\n\n"  # many titles have no full stop: a line end alone ends no sentence
+_CONTENT: Final = re.compile(r"(?!(?:19|20)\d\d$)[\d.,]+|.{80,}")  # no name of a column; a year may be one
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
 
@@ -96,13 +98,22 @@ def _separator_of(header: str) -> str:
 
 
 def has_texts(header: str) -> bool:
-    """True if the first line of a file has a column of texts with a usual name."""
-    return bool(_usual([name.lower() for name in column_names(header)]))
+    """True if the first line of a file has a column of texts with a usual name, and is no row of contents."""
+    names = column_names(header)
+    return bool(_usual([name.lower() for name in names])) and not any(map(_CONTENT.fullmatch, names))
+
+
+def longest_cell(names: Sequence[str], cells: Sequence[str]) -> str:
+    """Returns the name of the column with the longest cell in a row, the most likely one to hold texts."""
+    named = [(len(cell), name) for name, cell in zip(names, cells, strict=False) if name and "," not in name]
+    return max(named, key=itemgetter(0))[1] if named else names[-1]
 
 
 def column_names(header: str) -> list[str]:
     """Returns the names of columns in the first line of a table."""
-    return [name.strip('" ') for name in header.split(_separator_of(header))]
+    separator = _separator_of(header)
+    quoted = header.split(separator) if separator == "\t" else next(csv.reader([header], delimiter=separator), [])
+    return [name.strip('" ') if separator == "\t" else name.strip() for name in quoted]
 
 
 def _usual(names: Sequence[str]) -> list[str]:
@@ -138,10 +149,12 @@ def documents_of_rows(
         return
     if isinstance(header[1], FormatError):
         raise header[1]
-    columns = _columns(header[1], options, source)
+    start = list(islice(rows, 1))
+    cells = [] if not start or isinstance(start[0][1], FormatError) else start[0][1]
+    columns = _columns(header[1], options, source, cells=cells)
     said = () if options.text or columns.names[columns.texts[0]].lower() == _TEXT else (_taken(columns),)
     shapes = Shapes("auto", options.annotation, report=report, path=source.path)
-    places = ((Place(source.path, line), cells) for line, cells in rows)
+    places = ((Place(source.path, line), cells) for line, cells in chain(start, rows))
     seen = ((at, _seen(cells, columns=columns, options=options, place=at)) for at, cells in places)
     for number, (place, found) in enumerate(merge_records(seen), 1):
         with report.aside.one():
@@ -183,7 +196,9 @@ def _rows(source: Source, options: TextTableOptions) -> Iterator[tuple[int, _Row
         bad.clear()
 
 
-def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -> _Columns:
+def _columns(
+    header: Sequence[str], options: TextTableOptions, source: Source, *, cells: Sequence[str] = ()
+) -> _Columns:
     names = [name.strip() for name in header]
     lowered = [name.lower() for name in names]
 
@@ -191,7 +206,7 @@ def _columns(header: Sequence[str], options: TextTableOptions, source: Source) -
         if (count := lowered.count(name.strip().lower())) != 1:
             raise FormatError(
                 f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the table has "
-                f"{', '.join(names)}; name the one with {fields_argument((_TEXT, names[-1]))}",
+                f"{', '.join(names)}; name the one with {fields_argument((_TEXT, longest_cell(names, cells)))}",
                 at=Place(source.path, 1),
             )
         return lowered.index(name.strip().lower())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -10,7 +11,7 @@ from typing import Any, Final
 from fascicle.core.document import Document
 from fascicle.core.tags import is_tag
 
-_FIELD: Final = re.compile(r'\("(\w+)", "([^"]*)"\)')
+_FIELD: Final = re.compile(r'\("(\w+)", "((?:[^"\\]|\\.)*)"\)')
 _FIELDS: Final = re.compile(rf"\bfields=\[{_FIELD.pattern}(?:, {_FIELD.pattern})*\]")
 # Names of annotation in the files of some tool or corpus.
 _NAMES: Final = frozenset(
@@ -117,7 +118,7 @@ def fields_argument(*fields: tuple[str, str]) -> str:
     Args:
         fields: ``(part of the shape, field of the records)``.
     """
-    listed = ", ".join(f'("{part}", "{field}")' for part, field in fields)
+    listed = ", ".join(f'("{part}", {json.dumps(field, ensure_ascii=False)})' for part, field in fields)
     return f"fields=[{listed}]"
 
 
@@ -128,7 +129,15 @@ def with_fields(text: str, shown: Callable[[Sequence[tuple[str, str]]], str]) ->
         text: the sentence.
         shown: formats the pairs of an argument.
     """
-    return _FIELDS.sub(lambda found: shown(_FIELD.findall(found[0])), text)
+    return _FIELDS.sub(lambda match: shown([(part, _plain(field)) for part, field in _FIELD.findall(match[0])]), text)
+
+
+def _plain(field: str) -> str:
+    """Returns the name in the quotes of a `fields_argument`, which an error may have escaped once more."""
+    try:
+        return str(json.loads(f'"{field}"'))
+    except ValueError:
+        return field
 
 
 def _looks(name: str, value: str | list[Any] | dict[str, Any]) -> bool:

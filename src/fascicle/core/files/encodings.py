@@ -183,12 +183,16 @@ _PACKAGES: Final = (
 )
 
 
+_TAR_MARK: Final = slice(257, 262)
+_TAR: Final = "a tar archive; unpack it, and name the files that are in it"
+
+
 def binary_kind(head: bytes) -> str:
     """Describes a file that is no plain text, by its first bytes, with advice; empty if it may be text."""
     for signature, said in _SIGNATURES:
         if head.startswith(signature) and (signature not in _NEED_MORE or re.match(_NEED_MORE[signature], head)):
             return said
-    return ""
+    return _TAR if head[_TAR_MARK].startswith(b"ustar") else ""
 
 
 def is_docbin(head: bytes) -> bool:
