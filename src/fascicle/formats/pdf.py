@@ -11,53 +11,32 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any, Final, NamedTuple
 
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.page_parts import Piece, divide, line_place, rows_of, running_heads, table_lines, turns_of
 from fascicle.formats.report import ReadReport
 
-_ZONE: Final = 0.12  # of the height of a page, at its top and its bottom: where running heads are
 _CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
 _FEW: Final = 2  # pieces that make a column
 _SPACES: Final = 256  # that are looked at in a region; a real page has few
 _DEEPEST: Final = 20  # columns within columns
 _LINES: Final = 100  # of a paragraph, whose spaces tell where it ends
 _FARTHEST: Final = 1e6  # from the corner of a page
-_DIGITS: Final = re.compile(r"\d+")
-_NUMBERED: Final = re.compile(r"(?:table|fig|box|scheme|panel|appendix)\b", re.I)  # what may stand at the top of pages
 _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
 _SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
 _LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
-
-
-class Piece(NamedTuple):
-    """Piece of a printed line; the unit is that of the page, and ``bottom`` is less than ``top``."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    text: str
-
-    @property
-    def height(self) -> float:
-        """Height of its letters."""
-        return self.top - self.bottom
-
-    @property
-    def middle(self) -> float:
-        """Place between its bottom and its top."""
-        return (self.top + self.bottom) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +48,14 @@ class _PrintedText:
         hyphens: offsets at which a hyphen and a line end were taken out of a word.
         pages: offset of the first character of each page.
         left_out: number of running heads and page numbers.
+        empty: places of the pages without text.
     """
 
     text: str
     hyphens: tuple[int, ...]
     pages: tuple[int, ...]
     left_out: int
+    empty: tuple[int, ...]
 
 
 def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> _PrintedText:
@@ -84,37 +65,29 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
         pages: the pieces of each page, in any order.
         heights: of the pages.
     """
-    frames = _frames(pages, heights)
-    kept = [[one for one in page if _place(one) not in out] for page, out in zip(pages, frames, strict=True)]
-    lines = [[line for region in _regions(page) for line in _lines(region)] for page in kept]
+    heads = running_heads(pages, heights)
+    lines = [list(_page_lines(page, out)) for page, out in zip(pages, heads, strict=True)]
     known = Counter(word.lower() for page in lines for line in page for word in _WORD.findall(line.text)[:-1])
     joined = _Joined(known)
     starts = []
     for page in lines:
         begun = [joined.add(line) for line in page]
         starts.append(begun[0] if begun else joined.length)
-    left_out = sum(map(len, frames))
-    return _PrintedText(text=joined.text, hyphens=tuple(joined.hyphens), pages=tuple(starts), left_out=left_out)
+    return _PrintedText(
+        text=joined.text,
+        hyphens=tuple(joined.hyphens),
+        pages=tuple(starts),
+        left_out=sum(map(len, heads)),
+        empty=tuple(at for at, page in enumerate(lines) if not page),
+    )
 
 
-def _frames(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> list[set[int]]:
-    """Returns the places of running heads and page numbers: lines that recur at one place at the edge of pages."""
-    edges = [_edge_lines(page, height) for page, height in zip(pages, heights, strict=True)]
-    seen = Counter(mark for lines in edges for mark in lines.items() if not _NUMBERED.match(mark[1]))
-    return [{place for place, text in lines.items() if seen[place, text] > 1 or text == "#"} for lines in edges]
-
-
-def _place(piece: Piece) -> int:
-    return round(piece.middle / 4)
-
-
-def _edge_lines(page: Sequence[Piece], height: float) -> dict[int, str]:
-    """Returns the lines at the top and the bottom of a page, with a sign for each number, by their places."""
-    found: dict[int, list[Piece]] = {}
-    for piece in page:
-        if piece.bottom > height * (1 - _ZONE) or piece.top < height * _ZONE:
-            found.setdefault(_place(piece), []).append(piece)
-    return {at: _DIGITS.sub("#", " ".join(one.text.strip() for one in sorted(row))) for at, row in found.items()}
+def _page_lines(page: Sequence[Piece], heads: Collection[int]) -> Iterator[Piece]:
+    """Yields the lines of a page without its running heads; letters that are turned otherwise than most come last."""
+    for rank, turn in enumerate(turns_of(page)):
+        pieces = [one for one in page if one.turn == turn and (rank or line_place(one) not in heads)]
+        for region in _regions(pieces):
+            yield from _lines(region)
 
 
 def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
@@ -124,7 +97,13 @@ def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece
         pieces: of a page, or of a column that may have columns itself.
         within: so many regions lie around these pieces.
     """
-    gutter = _gutter(pieces) if within < _DEEPEST else None
+    parts = divide(pieces) if within < _DEEPEST else []
+    if len(parts) > 1:
+        for is_table, part in parts:
+            yield from [part] if is_table else _regions(part, within=within + 1)
+        return
+    is_table = any(is_table for is_table, _ in parts)
+    gutter = _gutter(pieces) if within < _DEEPEST and not is_table else None
     if gutter is None:
         if pieces:
             yield list(pieces)
@@ -173,13 +152,15 @@ def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
 
 def _lines(pieces: Iterable[Piece]) -> list[Piece]:
     """Returns the lines of a region from top to bottom; pieces beside each other become one."""
-    rows: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda one: (-one.middle, one.left)):
-        if rows and abs(rows[-1][0].middle - piece.middle) < 0.5 * min(rows[-1][0].height, piece.height):
-            rows[-1].append(piece)
-        else:
-            rows.append([piece])
-    return [line for line in map(_line, map(sorted, rows)) if line.text]
+    pieces = list(pieces)
+    if any(is_table for is_table, _ in divide(pieces)):
+        cells = [one._replace(text=_tidy(one.text)) for one in pieces]
+        return [line for line in table_lines(cells) if line.text]
+    return [line for line in map(_line, rows_of(pieces)) if line.text]
+
+
+def _tidy(text: str) -> str:
+    return " ".join(_SOFT.sub("", text.translate(_LIGATURES)).split())
 
 
 def _line(row: Sequence[Piece]) -> Piece:
@@ -187,8 +168,7 @@ def _line(row: Sequence[Piece]) -> Piece:
     for before, piece in pairwise(row):
         text += " " * (piece.left - before.right > 0.15 * piece.height) + piece.text
     bottom, top = min(one.bottom for one in row), max(one.top for one in row)
-    tidy = " ".join(_SOFT.sub("", text.translate(_LIGATURES)).split())
-    return Piece(row[0].left, bottom, max(one.right for one in row), top, tidy)
+    return Piece(row[0].left, bottom, max(one.right for one in row), top, _tidy(text), row[0].turn)
 
 
 class _Joined:
@@ -235,6 +215,8 @@ class _Joined:
     def _is_new(self, line: Piece) -> bool:
         """True if a line begins a paragraph: other letters, a space above it, or a place to the right of the others."""
         last = self._last[-1]
+        if "\t" in last.text + line.text or last.turn != line.turn:  # a row of a table, or letters at a side
+            return True
         if not 0.85 * last.height < line.height < 1.18 * last.height:
             return True
         if line.middle > last.middle or line.left > last.right:  # another column or page
@@ -256,6 +238,8 @@ class _Joined:
 
 _STEP: Final = "pdf"
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
+_SLANT: Final = 0.06  # of a quarter of a turn
+_EMPTY: Final = 2  # bytes of an empty text of PDFium
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
 
@@ -282,30 +266,52 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             pages = list(map(_page, document))
         finally:
             document.close()
-    found = printed_text([pieces for pieces, _ in pages], [height for _, height in pages])
+    found = printed_text([page.pieces for page in pages], [page.height for page in pages])
     if not found.text:
         message = "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf"
         raise FormatError(message, at=source.path)
-    facts = {
-        name: " ".join(map(str, offsets)) for name, offsets in (("pages", found.pages), ("hyphens", found.hyphens))
-    }
-    what = plural(found.left_out, "running head or page number", "running heads and page numbers")
-    message = f"these parts are not read: {what}"  # a note, for nearly every paper has some
-    said = (Event(step=_STEP, kind="note", code="parts-left-out", message=message),) if found.left_out else ()
-    meta = {**EXTRACTED, **{name: value for name, value in facts.items() if value}}
-    yield Document(id=source.name, text=found.text, meta=meta, events=said)
+    facts = {"pages": found.pages, "hyphens": found.hyphens}
+    meta = {**EXTRACTED, **{name: " ".join(map(str, offsets)) for name, offsets in facts.items() if offsets}}
+    yield Document(id=source.name, text=found.text, meta=meta, events=tuple(_events(found, pages)))
+
+
+def _events(found: _PrintedText, pages: Sequence[_Page]) -> Iterator[Event]:
+    pictures = [str(at + 1) for at in found.empty if pages[at].has_pictures]
+    if pictures:
+        message = (
+            f"{plural(len(pictures), 'page')} with pictures and without text: {', '.join(pictures)}; recognise their "
+            "text first, for example with ocrmypdf"
+        )
+        yield make_event("parts-left-out", step=_STEP, message=message)
+    left_out = sum((page.left_out for page in pages), Counter[str]())
+    if left_out:
+        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()))
+        yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
+    if found.left_out:  # a note, for nearly every paper has some
+        what = plural(found.left_out, "running head or page number", "running heads and page numbers")
+        message = f"these parts are not read: {what}"
+        yield Event(step=_STEP, kind="note", code="parts-left-out", message=message)
 
 
 def _library() -> Any:
     return import_extra("pypdfium2", extra="office")
 
 
-def _page(page: Any) -> tuple[list[Piece], float]:
-    """Returns the pieces of the lines of a page, in the order of the file, and the height of the page."""
+class _Page(NamedTuple):
+    """Page: the pieces of its lines in the order of the file, its height as it is read, and what else it has."""
+
+    pieces: list[Piece]
+    height: float
+    has_pictures: bool
+    left_out: Counter[str]
+
+
+def _page(page: Any) -> _Page:
     pieces: list[Piece] = []
     open_piece: Piece | None = None
     is_apart = False
-    for sign, box in _signs(page.get_textpage()):
+    left_out = Counter(_notes(page))
+    for sign, box in _signs(page, left_out):
         if sign.isspace() or box is None:
             is_apart = True
             if sign in "\r\n" and open_piece is not None:
@@ -315,35 +321,73 @@ def _page(page: Any) -> tuple[list[Piece], float]:
         if open_piece is not None and _goes_on(open_piece, box):
             tall = max(open_piece, box, key=lambda one: one.height)
             text = open_piece.text + " " * is_apart + sign
-            open_piece = Piece(open_piece.left, tall.bottom, max(open_piece.right, box.right), tall.top, text)
+            right = max(open_piece.right, box.right)
+            open_piece = Piece(open_piece.left, tall.bottom, right, tall.top, text, box.turn)
         else:
             pieces += [open_piece] if open_piece is not None else []
             open_piece = box._replace(text=sign)
         is_apart = False
-    return pieces + ([open_piece] if open_piece is not None else []), float(page.get_height())
+    pieces += [open_piece] if open_piece is not None else []
+    left, bottom, right, top = page.get_bbox()
+    height = right - left if sum(turns_of(pieces)[:1]) % 2 else top - bottom
+    return _Page(pieces, height, next(page.get_objects(max_depth=2), None) is not None, left_out)
+
+
+def _notes(page: Any) -> Iterator[str]:
+    """Yields the kinds of what readers see beside the text of a page: comments, and fields that are filled."""
+    raw = _library().raw
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        note = raw.FPDFPage_GetAnnot(page, at)
+        kind = "fields of forms" if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_WIDGET else "comments"
+        key = b"V" if kind == "fields of forms" else b"Contents"
+        if raw.FPDFAnnot_GetStringValue(note, key, None, 0) > _EMPTY:
+            yield kind
+        raw.FPDFPage_CloseAnnot(note)
 
 
 def _goes_on(piece: Piece, box: Piece) -> bool:
-    is_level = abs(piece.middle - box.middle) < 0.5 * max(piece.height, box.height)
+    is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(piece.height, box.height)
     return is_level and -piece.height < box.left - piece.right < _GAP * piece.height
 
 
-def _signs(text: Any) -> Iterator[tuple[str, Piece | None]]:
+def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | None]]:
     """Yields the characters of a page with their places; those without a place are blanks between words and lines."""
-    raw = _library().raw
-    rectangle = raw.FS_RECTF()
+    raw, text = _library().raw, page.get_textpage()
+    rectangle, sides = raw.FS_RECTF(), page.get_bbox()
     for at in range(text.count_chars()):
         sign = chr(raw.FPDFText_GetUnicode(text, at))
         sign = "-" if sign in _HYPHENS else sign
-        if "\ud800" <= sign <= "\udfff" or sign == "\0":
+        if "\ud800" <= sign <= "\udfff" or sign == "\0" or raw.FPDFText_HasUnicodeMapError(text, at) == 1:
             sign = "\ufffd"
         is_made = raw.FPDFText_IsGenerated(text, at) == 1
         if is_made and sign != "-":
             yield sign if sign.isspace() else " ", None
         elif raw.FPDFText_GetLooseCharBox(text, at, ctypes.byref(rectangle)):
-            sides = (rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
-            left, bottom, right, top = map(_bounded, sides)
-            yield sign, Piece(left, bottom, right, top, sign)
+            quarters = raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)
+            is_straight, is_inside = abs(quarters - round(quarters)) < _SLANT, _is_inside(rectangle, sides)
+            if sign.isspace() or (is_straight and is_inside):
+                left_out["signs without a letter"] += sign == "\ufffd"
+                yield sign, _turned(rectangle, sides, round(quarters) % 4)._replace(text=sign)
+            else:
+                left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
+
+
+def _is_inside(box: Any, page: Sequence[float]) -> bool:
+    left, bottom, right, top = page
+    return not (box.right < left or box.left > right or box.top < bottom or box.bottom > top)
+
+
+def _turned(box: Any, page: Sequence[float], turn: int) -> Piece:
+    """Returns the place of a letter on its page turned back, so that it stands upright."""
+    left, bottom, right, top = map(_bounded, (box.left, box.bottom, box.right, box.top))
+    x, y, far, high = page
+    sides = (
+        (left - x, bottom - y, right - x, top - y),
+        (high - top, left - x, high - bottom, right - x),
+        (far - right, high - top, far - left, high - bottom),
+        (bottom - y, far - right, top - y, far - left),
+    )[turn]
+    return Piece(*sides, "", turn)
 
 
 def _bounded(place: float) -> float:

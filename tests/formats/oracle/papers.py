@@ -142,7 +142,27 @@ def _shown(line: _Line) -> bytes:
     return b"BT /F1 %d Tf 1 0 0 1 %.2f %.2f Tm (%s) Tj ET" % (line.size, x, line.y, text)
 
 
-def _pdf(contents: Sequence[bytes]) -> bytes:
+_IMAGE: Final = (
+    b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\n"
+    b"stream\n\x00\nendstream"
+)
+_FONTS: Final = b"/F1 3 0 R /F2 << /Type /Font /Subtype /Type1 /BaseFont /Symbol >>"
+
+
+def printed(*pages: Sequence[tuple[float, float, float, str]] | bytes, more: Sequence[bytes] = ()) -> bytes:
+    """Pages of lines, each with x, y, size and text, or of content streams.
+
+    Args:
+        pages: what stands on each; ``/F2`` is the font Symbol, ``/I`` a picture of one unit.
+        more: further entries of each page.
+    """
+    return _pdf(
+        [one if isinstance(one, bytes) else b"\n".join(_shown(_Line(*line)) for line in one) for one in pages],
+        more=more,
+    )
+
+
+def _pdf(contents: Sequence[bytes], *, more: Sequence[bytes] = ()) -> bytes:
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(contents)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -151,11 +171,14 @@ def _pdf(contents: Sequence[bytes]) -> bytes:
         b"[174 /fi /fl] >> >>",
     ]
     for at, content in enumerate(contents):
+        box = f"[0 0 {_WIDTH} {_HEIGHT}]".encode()
+        other = b" ".join(more[at : at + 1]) or b"/MediaBox " + box
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {_WIDTH} {_HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> "
-            f"/Contents {5 + 2 * at} 0 R >>".encode()
+            b"<< /Type /Page /Parent 2 0 R /Resources << /Font << %s >> /XObject << /I %d 0 R >> >> "
+            b"%s /Contents %d 0 R >>" % (_FONTS, 4 + 2 * len(contents), other, 5 + 2 * at)
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
+    objects.append(_IMAGE)
     made, places = b"%PDF-1.4\n", []
     for at, one in enumerate(objects, 1):
         places.append(len(made))

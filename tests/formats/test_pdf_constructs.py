@@ -1,0 +1,245 @@
+"""What a page of a PDF can hold, each with the text that is printed, as ISO 32000 describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.formats.oracle.papers import printed
+
+from fascicle.core.document import Document
+from fascicle.formats import read
+
+pytest.importorskip("pypdfium2")
+_BODY = [(54, 600, 10, "Body text of a page"), (54, 588, 10, "and more of it.")]
+_OTHER = [(54, 600, 10, "Other text stands here"), (54, 588, 10, "and ends.")]
+_THIRD = [(54, 600, 10, "Third page of the text"), (54, 588, 10, "with an end.")]
+_GENES = [
+    ("Gene", "Disease", "Evidence"),
+    ("BRCA1", "breast cancer", "strong"),
+    ("EGFR", "lung cancer", "strong"),
+    ("CFTR", "cystic fibrosis", "weak"),
+]
+_BOX = b"/MediaBox [0 0 612 792]"
+
+
+def of(tmp_path: Path, content: bytes) -> Document:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(content)
+    (found,) = read(path)
+    return found
+
+
+def table(
+    rows: Sequence[Sequence[str]], *, top: float = 560, left: float = 54, wide: float = 150, high: float = 16
+) -> list[tuple[float, float, float, str]]:
+    return [
+        (left + wide * column, top - high * at, 10, cell)
+        for at, row in enumerate(rows)
+        for column, cell in enumerate(row)
+        if cell
+    ]
+
+
+def shown(rows: Sequence[Sequence[str]]) -> list[str]:
+    return ["\t".join(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("BRCA1", "BRCA2"),
+        ("Dose 5 mg lithium", "Dose 7 mg lithium"),
+        ("IL-1", "IL-2"),
+        ("Gene 1", "Gene 2"),
+        ("Table 1", "Table 1"),
+        ("12 patients", "13 patients"),
+        ("5", "9"),
+    ],
+)
+@pytest.mark.parametrize("height", [752, 30])
+def test_lines_that_differ_in_digits_are_content(tmp_path: Path, first: str, second: str, height: int) -> None:
+    found = of(tmp_path, printed([(54, height, 10, first), *_BODY], [(54, height, 10, second), *_OTHER]))
+    assert first in found.text
+    assert second in found.text
+    assert found.events == ()
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Journal 12 (2020)", "Journal 12 (2020)", "Journal 12 (2020)"),
+        ("", "Journal 12 (2020)", "Journal 12 (2020)"),
+        ("Page 1", "Page 2", "Page 3"),
+        ("17", "18", "19"),
+        ("- 1 -", "- 2 -", "- 3 -"),
+        ("Journal | 1", "Journal | 2", "Journal | 3"),
+        ("Page 1 of 3", "Page 2 of 3", "Page 3 of 3"),
+        ("p. 9", "p. 10", "p. 11"),
+        ("Left", "", "Left"),
+    ],
+)
+@pytest.mark.parametrize("height", [752, 30])
+def test_running_heads_are_left_out_and_counted(tmp_path: Path, heads: tuple[str, ...], height: int) -> None:
+    pages = [
+        [(54, height, 8, head), *body] if head else body
+        for head, body in zip(heads, (_BODY, _OTHER, _THIRD), strict=True)
+    ]
+    found = of(tmp_path, printed(*pages))
+    text = "Body text of a page and more of it. Other text stands here and ends. Third page of the text with an end."
+    assert found.text.split() == text.split()
+    assert f"{sum(map(bool, heads))} running heads" in found.events[0].message
+
+
+def test_a_table_over_pages_keeps_its_rows(tmp_path: Path) -> None:
+    rows = [(f"GENE{at}", str(at * 7 % 100 / 10), f"0.{at:03}") for at in range(108)]
+    pages = [table(rows[start : start + 54], top=760, high=13.5) for start in (0, 54)]
+    found = of(tmp_path, printed(*pages))
+    assert found.text.split("\n\n") == shown(rows)
+
+
+def test_the_head_of_a_table_is_not_that_of_a_page(tmp_path: Path) -> None:
+    rows = [(f"GENE{at}", "strong") for at in range(40)]
+    pages = [table([("Gene", "Evidence"), *rows[start : start + 20]], top=760) for start in (0, 20)]
+    assert of(tmp_path, printed(*pages)).text.count("Evidence") == 2
+
+
+def test_pages_with_the_same_line_alone_are_content(tmp_path: Path) -> None:
+    assert of(tmp_path, printed([(54, 752, 10, "Lithium")], [(54, 752, 10, "Lithium")])).text == "Lithium Lithium"
+
+
+TABLES = {
+    "alone": (table(_GENES), shown(_GENES)),
+    "before a paragraph": ([*table(_GENES), (54, 470, 10, "Results follow.")], [*shown(_GENES), "Results follow."]),
+    "after a paragraph": (
+        [(54, 700, 10, "A first paragraph of a text that is longer than the table."), *table(_GENES)],
+        ["A first paragraph of a text that is longer than the table.", *shown(_GENES)],
+    ),
+    "empty cells": (
+        table([*_GENES, ("INS", "", "strong")]),
+        [*shown(_GENES), "INS\t\tstrong"],
+    ),
+    "cells of two lines": (
+        [*table(_GENES, high=40), (204, 509, 10, "and more")],
+        ["Gene\tDisease\tEvidence", "BRCA1\tbreast cancer and more\tstrong", *shown(_GENES[2:])],
+    ),
+    "numbers on the right": (
+        [(200 - 6 * len(one), 600 - 14 * at, 10, one) for at, one in enumerate(("9", "10", "12.5"))]
+        + [(54, 600 - 14 * at, 10, one) for at, one in enumerate(("a", "b", "c"))],
+        ["a\t9", "b\t10", "c\t12.5"],
+    ),
+    "in a column of text": (
+        [
+            *((54, 700 - 12 * at, 10, f"Left column has its line number {at}.") for at in range(5)),
+            *table([("a", "b"), ("c", "d"), ("e", "f")], top=630, wide=90),
+            *((54, 580 - 12 * at, 10, f"Left column goes on as line number {at}.") for at in range(9)),
+            *((330, 700 - 12 * at, 10, f"Right column has its line number {at}.") for at in range(19)),
+        ],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_read_by_rows(tmp_path: Path, name: str) -> None:
+    lines, wanted = TABLES[name]
+    found = of(tmp_path, printed(lines))
+    if wanted:
+        assert found.text.split("\n\n") == wanted
+    else:
+        assert found.text.split("\n\n")[1:4] == ["a\tb", "c\td", "e\tf"]
+        assert found.text.index("goes on as line number 8") < found.text.index("Right column")
+
+
+def test_columns_of_text_are_no_table(tmp_path: Path) -> None:
+    left = [(54, 700 - 12 * at, 10, f"Left line {at} of a long column here") for at in range(8)]
+    right = [(330, 700 - 12 * at, 10, f"Right line {at} of a column there") for at in range(8)]
+    found = of(tmp_path, printed([*left, *right]))
+    assert "\t" not in found.text
+    assert found.text.index("Left line 7") < found.text.index("Right line 0")
+
+
+PICTURE = b"q 600 0 0 700 0 0 cm /I Do Q"
+
+
+def test_pages_of_pictures_are_named(tmp_path: Path) -> None:
+    stamp = [(54, 20, 6, "Downloaded by a reader")]
+    found = of(tmp_path, printed(_BODY, PICTURE, b"", PICTURE, _OTHER))
+    (event,) = found.events
+    assert (event.kind, event.code) == ("loss", "parts-left-out")
+    assert "2 pages with pictures and without text: 2, 4;" in event.message
+    lines = b"BT /F1 6 Tf 1 0 0 1 54 20 Tm (Downloaded by a reader) Tj ET"
+    stamped = of(tmp_path, printed([*_BODY, *stamp], PICTURE + b" " + lines, [*_OTHER, *stamp]))
+    assert "1 page with pictures and without text: 2;" in stamped.events[0].message
+
+
+def test_letters_of_an_invisible_layer_are_read(tmp_path: Path) -> None:
+    layer = b" BT 3 Tr /F1 10 Tf 54 600 Td (Recognised text) Tj ET"
+    found = of(tmp_path, printed(PICTURE + layer))
+    assert found.text == "Recognised text"
+    assert found.events == ()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "turn"), [(b"0 1 -1 0", 90), (b"-1 0 0 -1", 180), (b"0 -1 1 0", 270), (b"1 0 0 1", 0)]
+)
+def test_turned_pages(tmp_path: Path, matrix: bytes, turn: int) -> None:
+    places = {0: (100, 700, 0, -12), 90: (100, 100, 12, 0), 180: (500, 100, 0, 12), 270: (500, 700, -12, 0)}
+    x, y, right, up = places[turn]
+    lines = [
+        b"BT /F1 10 Tf %s %d %d Tm (%s) Tj ET" % (matrix, x + right * at, y + up * at, text)
+        for at, text in enumerate((b"Lithium is a drug", b"that causes tremor"))
+    ]
+    for rotate in (b"", b"/Rotate %d" % turn):
+        found = of(tmp_path, printed(b"\n".join(lines), more=[_BOX + rotate]))
+        assert found.text == "Lithium is a drug that causes tremor"
+
+
+def test_letters_on_the_side_stand_behind_the_text(tmp_path: Path) -> None:
+    side = b"BT /F1 10 Tf 0 1 -1 0 30 300 Tm (arXiv stamp) Tj ET\n"
+    lines = b"\n".join(
+        b"BT /F1 10 Tf 1 0 0 1 54 %d Tm (%s) Tj ET" % (600 - 12 * at, one)
+        for at, one in enumerate((b"Lithium is a", b"drug of use"))
+    )
+    assert of(tmp_path, printed(side + lines)).text == "Lithium is a drug of use\n\narXiv stamp"
+
+
+def test_what_is_outside_of_the_page_or_slanted_is_counted(tmp_path: Path) -> None:
+    slanted = b"BT /F1 40 Tf 0.7 0.7 -0.7 0.7 200 200 Tm (DRAFT) Tj ET BT /F1 9 Tf 54 500 Td (Lithium) Tj ET"
+    outside = b" BT /F1 9 Tf 54 900 Td (gone) Tj ET"
+    found = of(tmp_path, printed(slanted + outside))
+    assert found.text == "Lithium"
+    assert found.events[0].message.endswith("signs outside of the page 4, slanted signs 5")
+
+
+def test_a_page_that_does_not_begin_at_nothing(tmp_path: Path) -> None:
+    box = b"/MediaBox [100 100 700 900] /CropBox [100 150 700 850]"
+    pages = [[(154, 830, 8, "Journal"), (154, 600, 10, "Body"), (154, 588, 10, one)] for one in ("one", "two")]
+    found = of(tmp_path, printed(*pages, more=[box, box]))
+    assert found.text.split() == ["Body", "one", "Body", "two"]
+
+
+def test_greek_of_the_font_symbol(tmp_path: Path) -> None:
+    found = of(tmp_path, printed(b"BT /F1 10 Tf 54 600 Td (TNF-) Tj /F2 10 Tf (a \\263) Tj ET"))
+    assert found.text == "TNF-α ≥"
+
+
+def test_text_that_stands_for_its_letters(tmp_path: Path) -> None:
+    content = b"BT /F1 10 Tf 54 600 Td /Span << /ActualText (Lithium) >> BDC (Xx) Tj EMC ( helps) Tj ET"
+    assert of(tmp_path, printed(content)).text == "Lithium helps"
+
+
+def test_comments_and_fields_of_forms_are_counted(tmp_path: Path) -> None:
+    notes = (
+        b"/Annots [<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (A comment) >> "
+        b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] >> "
+        b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (a) /V (Lithium) /Rect [0 0 9 9] >>]"
+    )
+    (event,) = of(tmp_path, printed(_BODY, more=[_BOX + notes])).events
+    assert event.message == "these parts are not read: comments 1, fields of forms 1"
+
+
+def test_ligatures_and_words_cut_at_line_ends(tmp_path: Path) -> None:
+    lines = [(54, 600, 10, "The efficacy of lith-"), (54, 588, 10, "ium in a flow of IL-"), (54, 576, 10, "6 levels.")]
+    assert of(tmp_path, printed(lines)).text == "The efficacy of lithium in a flow of IL-6 levels."
