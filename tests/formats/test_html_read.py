@@ -160,3 +160,27 @@ def test_elements_too_deep_inside_one_another_are_refused_at_once(tmp_path: Path
 )
 def test_many_elements_beside_one_another_are_read(tmp_path: Path, inside: str) -> None:
     assert of(tmp_path, f"<body>{inside}</body>").text.count("x") == inside.count("x")
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("gout <del>asthma</del><ins>lupus</ins> was", "gout lupus was"),
+        ("<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby> met", "東京 met"),
+        ("gout<button>Copy</button>asthma", "gout asthma"),
+        ("gout<img src=x>asthma", "gout asthma"),
+        (
+            "<math><msup><mi>x</mi><mn>2</mn></msup><annotation>\\y</annotation></math> was",
+            "x2 was",
+        ),
+        ("breast <x-term>cancer</x-term> was", "breast cancer was"),
+        ("cyclo<wbr>phosphamide", "cyclophosphamide"),
+        ('gout<span style="vertical-align: super">3</span> was', "gout was"),
+        ('gout<a role="doc-noteref" href="#n">3</a> was', "gout was"),
+        ('IL-2<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup> was', "IL-2 was"),
+        ("asthma<br>gout<sup>1</sup>", "asthma\ngout"),
+    ],
+)
+def test_content_inside_a_line_neither_joins_nor_cuts_words(tmp_path: Path, content: str, shown: str) -> None:
+    found = of(tmp_path, f"<html><body><p>{content}</p></body></html>")
+    assert found.text == shown

@@ -191,7 +191,8 @@ def test_no_text_is_lost_that_no_event_names() -> None:
         root = ElementTree.parse(path).getroot()
         left_out = OUT_OF_BODY & {one.tag for one in root.iter()}
         assert not left_out or events["parts-left-out"]
-        for element in unnamed(root, named | left_out):
+        marks = {"sup", "xref"} if "marks-left-out" in events else set()
+        for element in unnamed(root, named | left_out | marks):
             for text in (element.text, *(child.tail for child in element)):
                 assert "".join((text or "").split()) in said, (path.name, element.tag)
 
@@ -225,3 +226,30 @@ def test_marks_in_every_block(tmp_path: Path, mark: str, around: str) -> None:
     text = f"<body>{around.format(f'IL-2{mark}, Ca<sup>2+</sup>')}</body>"
     (found,) = of(tmp_path, text, options=JatsOptions(tables=True))
     assert found.text == "IL-2, Ca2+"
+
+
+X = "<mml:math xmlns:mml='http://www.w3.org/1998/Math/MathML'><mml:mi>x</mml:mi></mml:math>"
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (f"Use <alternatives>{X}<inline-graphic/><textual-form>x</textual-form></alternatives> here", "Use x here"),
+        ("Use <alternatives><inline-graphic/><textual-form>x</textual-form></alternatives> here", "Use x here"),
+        ("type 2<fn><p>A note.</p></fn> diabetes", "type 2 diabetes\n\nA note."),
+        ("<ruby><rb>漢</rb><rt>kan</rt></ruby>", "漢"),
+        ("gout<inline-graphic/>was", "gout was"),
+        ("asthma<break/>gout", "asthma gout"),
+    ],
+)
+def test_content_inside_a_line_neither_joins_nor_cuts_words(tmp_path: Path, content: str, shown: str) -> None:
+    (found,) = of(tmp_path, f"<body><p>{content}</p></body>")
+    assert found.text == shown
+
+
+def test_blocks_of_a_cell_are_apart(tmp_path: Path) -> None:
+    cell = "<td><p>asthma</p><p>gout<inline-formula><tex-math>a</tex-math></inline-formula></p></td>"
+    table = f"<table-wrap><table><tr>{cell}<td>x<break/>y</td></tr></table></table-wrap>"
+    (found,) = of(tmp_path, f"<body>{table}</body>", options=JatsOptions(tables=True))
+    assert found.text == "asthma gout\tx y"
+    assert "formulas as TeX 1" in str(found.events)

@@ -18,7 +18,7 @@ from fascicle.core.document import Event, Section
 from fascicle.core.files.elements import refuse_entities
 from fascicle.core.files.source import MAX_FILE, Source
 from fascicle.errors import FascicleError, FormatError
-from fascicle.formats.raised import Level, Line, level_of
+from fascicle.text.raised import Level, Line, level_of
 
 _STRICT: Final = re.compile(rb"""(?<==["'])http://purl\.oclc\.org/ooxml/(\w+)/""")
 _AGAIN: Final = "open it in its program, and save it again"

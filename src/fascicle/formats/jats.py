@@ -26,12 +26,11 @@ from fascicle.formats.extraction import (
     level_in,
     local_name,
     part_kind,
-    shown_text,
     unread_fields,
 )
 from fascicle.formats.handlers import Reader
-from fascicle.formats.raised import Level, Line
 from fascicle.formats.report import ReadReport
+from fascicle.text.raised import Level, Line
 
 _STEP: Final = "jats"
 _BETWEEN: Final = "\n\n"
@@ -61,6 +60,7 @@ _OUT: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("tex-math", "annotation"), "formulas as TeX"),
         **{"object-id": "ids of objects", "permissions": "permissions of figures"},
         **dict.fromkeys(("alt-text", "long-desc"), "descriptions of pictures"),
+        **{"inline-graphic": "pictures in lines", "rt": "readings of characters", "rp": ""},
         **dict.fromkeys(("sub-article", "response"), "articles inside"),
     }
 )
@@ -73,7 +73,7 @@ _OPEN: Final = frozenset(
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
-_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " "})
+_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " ", "inline-graphic": " "})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
 
@@ -140,6 +140,7 @@ class _Blocks:
     found: list[Part] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     _line: Line = field(default_factory=Line)
+    _notes: list[Element] = field(default_factory=list)  # in the paragraph that is open
     _facts: tuple[tuple[str, str], ...] = ()
 
     def add(self, element: Element, kind: str) -> None:
@@ -150,13 +151,22 @@ class _Blocks:
         own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
         self._facts = tuple(dict.fromkeys((*around, *own)))
         if name == "def-item":
-            self._line.add(" - ".join(filter(None, (shown_text(child, self._line) for child in element))))
+            self._line.add(" - ".join(filter(None, map(self._whole, element))))
         elif name == "tr":
-            self._line.add("\t".join([shown_text(cell, self._line) for cell in element]))
+            self._line.add("\t".join(map(self._whole, element)))
         else:
             self._inside(element, kind, Level.PLAIN)
         self._end(kind)
+        notes, self._notes = self._notes, []
+        for note in notes:
+            self.add(note, kind)
         self._facts = around
+
+    def _whole(self, element: Element) -> str:
+        """Returns the text of a cell or of a part of an entry, with a blank between its blocks."""
+        inner = _Blocks(options=self.options, left_out=self.left_out, _line=self._line)
+        inner.add(element, "")
+        return " ".join(part.text for part in inner.found)
 
     def _inside(self, element: Element, kind: str, level: Level) -> None:
         self._line.add(element.text, level)
@@ -168,6 +178,11 @@ class _Blocks:
         name = local_name(child.tag)
         if name in _OUT:
             self.left_out[_OUT[name]] += 1
+            self._line.add(_AFTER.get(name))
+        elif name == "alternatives":
+            self._first_alternative(child, kind, level)
+        elif name == "fn" and self._line.is_open:
+            self._notes.append(child)
         elif name == "table" and not self.options.tables:
             self.left_out["tables"] += 1
         elif name == "ref-list":
@@ -177,6 +192,14 @@ class _Blocks:
         else:
             self._inside(child, kind, level_in(child, level))
             self._line.add(_AFTER.get(name))
+
+    def _first_alternative(self, element: Element, kind: str, level: Level) -> None:
+        """Adds the first of several forms of the same content that has a text, and counts those that have none."""
+        for child in element:
+            is_text = local_name(child.tag) not in _OUT and bool(element_text(child))
+            self._child(child, kind, level)
+            if is_text:
+                return
 
     def _kind(self, element: Element, name: str, kind: str) -> str:
         """Returns the kind of the blocks of an element, from its name, type and title and from its parent."""
@@ -203,7 +226,7 @@ class _Blocks:
         """Yields events for the parts and marks that were left out."""
         yield from self._line.events(_STEP)
         if self.left_out:
-            counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()))
+            counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()) if what)
             yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {counts}")
 
 

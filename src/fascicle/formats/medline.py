@@ -28,8 +28,8 @@ from fascicle.formats.extraction import (
     unread_fields,
 )
 from fascicle.formats.handlers import Reader
-from fascicle.formats.raised import Line
 from fascicle.formats.report import ReadReport
+from fascicle.text.raised import Line
 
 _STEP: Final = "medline"
 _BETWEEN: Final = "\n"

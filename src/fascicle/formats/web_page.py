@@ -24,8 +24,8 @@ from fascicle.errors import FormatError, UsageError, import_extra
 from fascicle.formats.extraction import collapse, join_sections
 from fascicle.formats.handlers import EXTRACTED, Encode, Reader, WriteOne, Writer, open_frame
 from fascicle.formats.losses import EVERYTHING, HeldFields
-from fascicle.formats.raised import Level, Line, level_of
 from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.text.raised import Level, Line, level_of
 
 _STEP: Final = "html"
 MAX_PAGE: Final = 2**24  # characters
@@ -74,15 +74,20 @@ _OUT: Final = MappingProxyType(
         **dict.fromkeys(("style", "meta", "link", "base", "-comment", "!doctype"), ""),
         **dict.fromkeys(("iframe", "object", "embed", "svg", "canvas", "audio", "video", "map"), "objects"),
         **dict.fromkeys(("select", "textarea", "input", "datalist", "button"), "fields of forms"),
+        **{"del": "deleted texts", "rt": "readings of characters", "rp": ""},
+        **dict.fromkeys(("annotation", "annotation-xml"), ""),  # of MathML: the formula again, in another language
     }
 )
-_NO_BREAK: Final = frozenset(
-    {
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i"),
-        *("img", "ins", "kbd", "label", "mark", "math", "nobr", "output", "picture", "q", "rp", "rt", "ruby", "s"),
-        *("samp", "small", "source", "span", "strike", "strong", "sub", "sup", "td", "th", "time", "track", "tt", "u"),
-        *("var", "wbr"),
-    }
+_SEEN: Final = MappingProxyType({"objects": " ", "fields of forms": " "})  # what separates the words beside it
+# All other elements are on the line, as browsers have it: those of formulas, and those of no standard.
+_BLOCKS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "address article aside blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset "
+        "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main "
+        "menu nav noframes ol optgroup option p plaintext pre search section summary table tbody tfoot thead title tr "
+        "ul xmp",
+    )
 )
 _KINDS: Final = MappingProxyType(
     {
@@ -221,15 +226,18 @@ class _Blocks:
             self._line.add(node.text_content, inside.level)
             return None
         if tag is None or tag in _OUT or tag.startswith(("-", "!", "?")):
-            self.left_out[_OUT.get(tag or "", "")] += 1
+            what = _OUT.get(tag or "", "")
+            self.left_out[what] += 1
+            self._line.add(_SEEN.get(what))
             return None
         attributes = node.attributes
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
             self.left_out["hidden parts"] += 1
             return None
-        if tag == "img" and attributes.get("alt"):
-            self.left_out["descriptions of pictures"] += 1
-        if tag in _NO_BREAK or tag == "br":
+        if tag == "img":
+            self.left_out["descriptions of pictures"] += bool(attributes.get("alt"))
+            self._line.add(" ")
+        if tag not in _BLOCKS:
             return _Inside(kind, _level(tag, attributes, inside.level)) if attributes or tag == "sup" else inside
         self._end(kind)
         return _Inside(_KINDS.get(tag, kind) or tag)
@@ -238,7 +246,7 @@ class _Blocks:
         if mark := _MARKS.get(node.tag):
             self._add(kind)
             self._text.append(mark)
-        elif node.tag not in _NO_BREAK:
+        elif node.tag in _BLOCKS:
             self._end(kind)
 
     def _add(self, kind: str) -> None:
@@ -256,7 +264,7 @@ class _Blocks:
     def events(self) -> Iterator[Event]:
         """Yields events for the parts and marks that were left out."""
         yield from self._line.events(_STEP)
-        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what):
+        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(self.left_out.items()) if what and count):
             yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.mention import Span
+from fascicle.text.raised import Level, Piece, without_marks
 
 _PAIRS: Final = {
     "\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u205f": " ",
@@ -39,6 +40,23 @@ _PAIRS: Final = {
 PLAIN: Final[Mapping[int, str]] = MappingProxyType({ord(one): to for many, to in _PAIRS.items() for one in many})
 
 
+_RAISED: Final = re.compile(r"([⁺⁻]?[⁰¹²³⁴-⁹]++(?:[,;–-]?[ ⁺⁻]?[⁰¹²³⁴-⁹]++)*+[⁺⁻]*+)")
+
+
+def plain_text(text: str) -> str:
+    """Returns a text of the same length with plain characters.
+
+    A mark of a citation in raised digits (``gout¹,²``) becomes blanks, so that it joins no word.
+    """
+    if text.isascii():
+        return text
+    parts = _RAISED.split(text)
+    pieces = [Piece(part.translate(PLAIN), Level.RAISED if at % 2 else Level.PLAIN) for at, part in enumerate(parts)]
+    for at in without_marks(pieces)[1] if len(parts) > 1 else ():
+        parts[at] = " " * len(parts[at])
+    return "".join(parts).translate(PLAIN)
+
+
 def with_plain_characters(document: Document) -> Document:
     """Returns the document with plain characters in its text; all ranges stay valid.
 
@@ -48,9 +66,7 @@ def with_plain_characters(document: Document) -> Document:
     Returns:
         The document itself if its text is plain already.
     """
-    if document.text.isascii():
-        return document
-    text = document.text.translate(PLAIN)
+    text = plain_text(document.text)
     return document if text == document.text else msgspec.structs.replace(document, text=text)
 
 

@@ -23,7 +23,7 @@ from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
-from fascicle.text.characters import PLAIN, find_occurrences
+from fascicle.text.characters import find_occurrences, plain_text
 
 ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer
 _HEAD: Final = frozenset({"title", "abstract"})
@@ -204,7 +204,7 @@ class _Work:
 
     def __init__(self, document: Document, patch: Patch, rules: DocumentDecision, sentences: _Cuts) -> None:
         self._document, self._patch = document, patch
-        self._text = document.text if document.text.isascii() else document.text.translate(PLAIN)
+        self._text = plain_text(document.text)
         self._rules = rules
         self._sentences = sentences
         self._scopes = name_scopes(document)

@@ -9,10 +9,9 @@ shape of the piece, and what stands before and after it. A number that may be bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Event
@@ -57,7 +56,10 @@ class Piece(NamedTuple):
     level: Level = Level.PLAIN
 
 
-_NUMBERS: Final = r"\d{1,3}(?:\s*[,;–—‒-]\s*\d{1,3})*"
+_NUMBERS: Final = r"\d{1,3}(?:(?:\s*[,;–—‒-]\s*|\s+(?:and\s+|&\s*)?)\d{1,3})*"
+# A note of a table, or a reference of a supplement; only after a word that cannot be the symbol of a gene.
+_NOTE: Final = re.compile(r"(?:[a-h]|[eSw]\d{1,2})(?:\s*,\s*(?:[a-h]|[eSw]\d{1,2}))*")
+_NOTED: Final = re.compile(r"(?:[a-z]{4}|[)%])$")
 _LIST: Final = re.compile(_NUMBERS)
 _BRACKETS: Final = re.compile(rf"\[\s*{_NUMBERS}[a-z]?(?:\s*,\s*[a-z])*\s*\]|\(\s*{_NUMBERS}\s*\)")
 _SIGNS: Final = re.compile(r"[*∗†‡§¶‖#][*∗†‡§¶‖#,\s]*")
@@ -86,8 +88,12 @@ _NAMED: Final = re.compile(
     re.I,
 )
 _BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(10|2)$")
-_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔηλμπρσφχω])$")
-_UNIT: Final = re.compile(r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|sec|ms|min)$|\([^()]*[+−=×·][^()]*\)$")
+_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔηλμπρσφχω]|[abc]x)$")
+_UNIT: Final = re.compile(
+    r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|mi|sec|ms|min|м)$|"
+    r"\((?:[^()]*(?:[+−=×·]| [–-] )[^()]*|\d+[–-]\w)\)$"  # or what is computed
+)
+_NEGATIVE: Final = re.compile(r"(?:^|[^A-Za-z-])(?:10|[kcdmnµμ]?[mgslL]|min|mol|h|d|M|Hz|day|year)[−–-]$")
 _FORMULA: Final = re.compile(
     r"(?:^|[^A-Za-z])(?:(?:log|ln|sin|cos|tan|chi|sp|\d[spdf])|(?:C|N|V|Sp|Sa|P|Pa|p|PC|PaC|pC|Fi|Ti|Si)O)$"
 )
@@ -97,39 +103,38 @@ _RESIDUE: Final = re.compile(
 )
 
 
-def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], int]:
-    """Returns the text of each piece as it is shown, and the number of pieces that are marks and are left out.
+def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
+    """Returns the text of each piece as it is shown, and the places of the pieces that are marks and are left out.
 
     The text of a mark is empty, or a blank if two words would meet; so are signs between the marks of a list.
 
     Args:
         pieces: of one block, in their order.
     """
-    out, before = set[int](), ""
+    marks, before = list[int](), ""
     for at, piece in enumerate(pieces):
-        after = "".join(_following(pieces, at))
-        follows = at - 1 in out or (at - 2 in out and _SEPARATOR.fullmatch(pieces[at - 1].text) is not None)
-        if piece.text and piece.level is not Level.PLAIN and _is_mark(piece, before, after, follows):
-            out.add(at)
+        after = piece.text[len(piece.text.rstrip()) :] + "".join(
+            text
+            for text, level in pieces[at + 1 : at + 9]
+            if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
+        )
+        follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
+        if (
+            piece.level is not Level.PLAIN
+            and piece.text.strip()
+            and _is_mark(piece, before, after, follows=bool(follows))
+        ):
+            marks.append(at)
         else:
             before = (before + piece.text)[-80:]
-    count = len(out)
-    out |= _between(pieces, out)
+    out = {*marks, *_between(pieces, set(marks))}
     shown = ["" if at in out else piece.text for at, piece in enumerate(pieces)]
     for at in sorted(out):
         before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
-        shown[at] = " " * (before[-1:].strip() != "" and (after[:1].isalnum() or after[:1] == "("))
-    for at, following in pairwise(range(len(pieces))):
-        if following in out and at not in out and pieces[at].level is Level.RAISED:
-            shown[at] = shown[at].rstrip(" ,;")
-    return shown, count
-
-
-def _following(pieces: Sequence[Piece], at: int) -> Iterator[str]:
-    """Yields the texts on the line after a piece; of raised ones only signs, such as that of a charge."""
-    for text, level in pieces[at + 1 : at + 9]:
-        if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-"):
-            yield text
+        shown[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
+        if at and at - 1 not in out and (pieces[at - 1].level is Level.RAISED or re.match("[.,;:)]", after)):
+            shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is Level.RAISED else " ")
+    return shown, marks
 
 
 def _between(pieces: Sequence[Piece], marks: set[int]) -> set[int]:
@@ -145,13 +150,13 @@ def _between(pieces: Sequence[Piece], marks: set[int]) -> set[int]:
     return more
 
 
-def _is_mark(piece: Piece, before: str, after: str, follows_mark: bool) -> bool:
+def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
     text = piece.text.strip()
     if piece.level is Level.MARK:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
-    core = text.strip(" ,;–" if follows_mark else " ,;")
+    core = text.strip(" ,;–" if follows else " ,;")
     if piece.level is Level.LINKED:
-        is_glued = follows_mark or before[-1:].isalnum() or before[-1:] in tuple(".)”\"'’")
+        is_glued = follows or before[-1:].isalnum() or before[-1:] in tuple(".)”\"'’")
         return is_glued and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
     if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
@@ -159,7 +164,7 @@ def _is_mark(piece: Piece, before: str, after: str, follows_mark: bool) -> bool:
     if _SIGNS.fullmatch(core):
         symbol = _SYMBOL.search(before)
         return is_alone or not (after[:1].isalnum() or (symbol and not _NAMED.search(before[: symbol.start()])))
-    if _BRACKETS.fullmatch(core):
+    if _BRACKETS.fullmatch(core) or (_NOTE.fullmatch(core) and _NOTED.search(before) and not after[:1].isalnum()):
         return True
     return bool(_LIST.fullmatch(core)) and core[0] != "0" and not _belongs(core, before, after)
 
@@ -167,8 +172,8 @@ def _is_mark(piece: Piece, before: str, after: str, follows_mark: bool) -> bool:
 def _belongs(number: str, before: str, after: str) -> bool:
     """True if a raised number, or a list of some, belongs to the word before or after it."""
     is_list, last = not number.isdigit(), before[-1:]
-    if is_list and re.search(r"\[[\d.]+$", before):
-        return True  # of a polycyclic compound
+    if _NEGATIVE.search(before) or (is_list and re.search(r"\[[\d.]+$", before)):
+        return True  # a power in two pieces, or the bridges of a polycyclic compound
     if after[:1].isalnum():
         return not (is_list or last in tuple(".,;:)")) or _is_isotope(number, _ELEMENT_AFTER.match(after), last)
     if not last.strip():
@@ -219,6 +224,11 @@ class Line:
     example: str = ""
     _pieces: list[Piece] = field(default_factory=list)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the block has a text so far."""
+        return any(piece.text.strip() for piece in self._pieces)
+
     def add(self, text: str | None, level: Level = Level.PLAIN) -> None:
         """Adds a piece of the block."""
         if text:
@@ -229,11 +239,11 @@ class Line:
         pieces, self._pieces = self._pieces, []
         if all(piece.level is Level.PLAIN for piece in pieces):
             return "".join(piece.text for piece in pieces)
-        shown, count = without_marks(pieces)
-        if count and not self.marks:
-            at = next(at for at, (piece, text) in enumerate(zip(pieces, shown, strict=True)) if piece.text != text)
-            self.example = "".join([*(piece.text for piece in pieces[max(0, at - 1) : at]), "^", pieces[at].text])[-40:]
-        self.marks += count
+        shown, marks = without_marks(pieces)
+        if marks and not self.marks:
+            before, mark = "".join(piece.text for piece in pieces[: marks[0]]), pieces[marks[0]].text
+            self.example = f"{before[-20:]}^{mark}".strip()
+        self.marks += len(marks)
         return "".join(shown)
 
     def events(self, step: str) -> tuple[Event, ...]:
@@ -241,5 +251,5 @@ class Line:
         if not self.marks:
             return ()
         what = plural(self.marks, "raised mark of a citation or a note", "raised marks of citations and notes")
-        message = f"{what} left out of the text; the first is {self.example.strip()!r}"
+        message = f"{what} left out of the text; the first is {self.example!r}"
         return (Event(step=step, kind="note", code="marks-left-out", message=message),)

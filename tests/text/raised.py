@@ -60,15 +60,16 @@ PGE<sub>2</sub>|vitamin B<sub>12</sub>|vitamin D<sub>3</sub>|CaCl<sub>2</sub>|TN
 V<sub>max</sub>|T<sub>3</sub>|C<sub>max</sub>|FEV<sub>1</sub>|GABA<sub>A</sub> receptor|5-HT<sub>2A</sub>
 LTB<sub>4</sub>|As<sub>2</sub>O<sub>3</sub>|N<sub>2</sub>O|TiO<sub>2</sub>|H<sup>2</sup>O|CO<sup>2</sup>
 R<sup>2</sup>|r<sup>2</sup> = 0.9|χ<sup>2</sup> test|I<sup>2</sup>|η<sup>2</sup>|h<sup>2</sup>|n<sup>2</sup>
-sp<sup>3</sup>|chi<sup>2</sup>|(x + y)<sup>2</sup>|2<sup>3</sup> factorial|2<sup>−ΔΔCt</sup>|2<sup>n</sup>
-log<sup>2</sup>|Ser<sup>473</sup>|Thr<sup>308</sup>|[Sar<sup>1</sup>, Ile<sup>8</sup>]angiotensin II
-Tyr<sup>3</sup>-octreotide|N<sup>6</sup>-methyladenosine|O<sup>6</sup>-methylguanine|Δ<sup>9</sup>-THC
-delta<sup>9</sup>-tetrahydrocannabinol|N<sup>G</sup>-nitro-L-arginine|N<sup>ω</sup>
-tricyclo[3.3.1.1<sup>3,7</sup>]decane|1<sup>st</sup>|2<sup>nd</sup> dose|3<sup>rd</sup>|4<sup>th</sup>
-37<sup>o</sup>C|37<sup>0</sup>C|Herceptin<sup>®</sup>|Taxol<sup>™</sup>|Xarelto<sup>TM</sup>
-HLA-B<sup>*</sup>57:01|CYP2D6<sup>*</sup>4|T2<sup>*</sup>-weighted|ΔG<sup>‡</sup>|T<sub>2</sub><sup>*</sup>
-D-Trp<sup>6</sup>-LHRH|Asp<sup>816</sup>|3d<sup>10</sup>|IL<sup>2</sup>R|M<sup>me</sup>|x<sup>n</sup>
-e<sup>x</sup>
+sp<sup>3</sup>|chi<sup>2</sup>|(x + y)<sup>2</sup>|0.02(x - 36.57)<sup>2</sup>|2<sup>3</sup> factorial
+2<sup>−ΔΔCt</sup>|2<sup>n</sup>|log<sup>2</sup>|Ser<sup>473</sup>|Thr<sup>308</sup>
+[Sar<sup>1</sup>, Ile<sup>8</sup>]angiotensin II|Tyr<sup>3</sup>-octreotide|N<sup>6</sup>-methyladenosine
+O<sup>6</sup>-methylguanine|Δ<sup>9</sup>-THC|delta<sup>9</sup>-tetrahydrocannabinol
+N<sup>G</sup>-nitro-L-arginine|N<sup>ω</sup>|tricyclo[3.3.1.1<sup>3,7</sup>]decane|1<sup>st</sup>
+2<sup>nd</sup> dose|3<sup>rd</sup>|4<sup>th</sup>|37<sup>o</sup>C|37<sup>0</sup>C|Herceptin<sup>®</sup>
+Taxol<sup>™</sup>|Xarelto<sup>TM</sup>|HLA-B<sup>*</sup>57:01|CYP2D6<sup>*</sup>4|T2<sup>*</sup>-weighted
+ΔG<sup>‡</sup>|T<sub>2</sub><sup>*</sup>|D-Trp<sup>6</sup>-LHRH|Asp<sup>816</sup>|3d<sup>10</sup>
+IL<sup>2</sup>R|M<sup>me</sup>|x<sup>n</sup>|e<sup>x</sup>|10<sup>-</sup><sup>4</sup> overall
+cm<sup>−</sup><sup>1</sup>|mi<sup>2</sup>|(1-R)<sup>2</sup>|ax<sup>2</sup> + b|sin<sup>2</sup>δ|O(n<sup>2</sup>)
 """.replace("\n", "|")
     .strip("|")
     .split("|")
