@@ -17,7 +17,7 @@ from fascicle.settings.base import Name, Natural, PackName, Positive, Settings
 from fascicle.settings.recipes.strict import convert_values, read_toml, refuse_unknown, resolve_path
 
 Column = Name | Annotated[int, Meta(ge=0, le=9_999)]  # name in the header, or number from 0 without a header
-_NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
+_NameKinds = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"]
 _ABSENT: Mapping[str, Any] = {}
 
 
@@ -36,6 +36,7 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
         broad: synonyms that mean more.
         narrow: synonyms that mean less.
         abbreviation: short forms.
+        previous: names that others replaced, such as former symbols of genes.
         parents: identifiers of the concepts above.
         references: identifiers in other vocabularies; a predicate and a blank may stand before each, such as
             ``skos:exactMatch DOID:1``.
@@ -58,6 +59,7 @@ class ColumnSettings(Settings, frozen=True, kw_only=True):
     broad: tuple[Column, ...] = ()
     narrow: tuple[Column, ...] = ()
     abbreviation: tuple[Column, ...] = ()
+    previous: tuple[Column, ...] = ()
     parents: tuple[Column, ...] = ()
     references: tuple[Column, ...] = ()
     definition: Column | None = None
@@ -98,7 +100,7 @@ class TableSettings(Settings, frozen=True, kw_only=True):
             header into the columns that are needed, and TAB where there is no header. Only ``;`` and ``,`` may stand
             inside quotes.
         split: between several values in one cell; blanks around it do not count.
-        empty: cells that say nothing.
+        empty: cells that say nothing, those that programs write for a missing value among them.
         skip: rows before the first one, or before the header, that are no part of the table.
         kind_names: value of the column ``kind`` -> kind of name, beside the usual ones.
         where: column -> values; rows with others are left out.
@@ -108,7 +110,7 @@ class TableSettings(Settings, frozen=True, kw_only=True):
 
     separator: Annotated[str, Meta(min_length=1, max_length=10)] = "auto"
     split: str = "|"
-    empty: tuple[str, ...] = ("", "-")
+    empty: tuple[str, ...] = ("", "-", "NA", "N/A", "<NA>", "NaN", "nan", "None", "null")
     skip: Natural = 0
     kind_names: dict[Name, _NameKinds] = field(default_factory=dict)
     where: dict[Name, tuple[str, ...]] = field(default_factory=dict)
@@ -136,6 +138,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
         language: of names that do not say it.
         languages: those kept; empty for all.
         kinds: kinds of names that are kept; empty for all.
+        drop_types: types of synonyms of ontologies that are left out, such as ``"DEPRECATED"``, in any case.
         predicates: address of a predicate of RDF -> kind of the names that it gives, beside those that are known.
         keep: beginnings of CURIEs, such as ``"MESH:C"``; other concepts are left out.
         drop: beginnings of CURIEs of concepts that are left out.
@@ -175,6 +178,7 @@ class SourceSettings(Settings, frozen=True, kw_only=True):
     language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}\Z")] = "en"
     languages: tuple[Name, ...] = ()
     kinds: tuple[_NameKinds, ...] = ()
+    drop_types: tuple[Name, ...] = ()
     predicates: dict[Name, _NameKinds] = field(default_factory=dict)
     keep: tuple[Name, ...] = ()
     drop: tuple[Name, ...] = ()

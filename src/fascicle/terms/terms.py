@@ -128,10 +128,12 @@ def _telling() -> tuple[Prefix, ...]:
     return tuple({prefix.name: prefix for prefix in _table().values() if prefix.kept}.values())
 
 
-NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
+# Packs have these by their numbers: a new kind comes last.
+NameKind = Literal["label", "exact", "related", "broad", "narrow", "abbreviation", "generated", "previous"]
 NAME_KINDS: Final[tuple[NameKind, ...]] = get_args(NameKind)
 # Predicates for equal concepts of two vocabularies.
 SAME: Final = frozenset({"skos:exactMatch", "owl:equivalentClass", "owl:sameAs"})
+DIFFERENT: Final = "owl:differentFrom"  # says that no set may have both
 REFERS: Final = "oboInOwl:hasDbXref"  # says that they belong together, and mostly that they are the same
 
 
@@ -142,7 +144,8 @@ class Name(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     Attributes:
         surface: as the source writes it, without blanks at its ends.
         kind: ``"label"`` is the preferred name, of which a concept has one in each language; ``"exact"`` to
-            ``"narrow"`` are synonyms by their scope in OBO; ``"generated"`` names were made by a rule.
+            ``"narrow"`` are synonyms by their scope in OBO; ``"generated"`` names were made by a rule, and others
+            replaced ``"previous"`` ones, such as former symbols of genes.
         language: ISO 639-1 code.
     """
 

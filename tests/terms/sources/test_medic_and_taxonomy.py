@@ -36,12 +36,31 @@ def test_taxonomy_with_its_nodes(read: Callable[..., Any], tmp_path: Path) -> No
     named, placed = (record for record in found.records if record.curie == "NCBITaxon:9606")
     assert named.names == (
         Name("Homo sapiens", "label"),
+        Name("H. sapiens", "generated"),
         Name("human"),
         Name("Homo sapiens Linnaeus, 1758", "related"),
     )
     assert (placed.rank, placed.parents) == ("species", ("NCBITaxon:1",))
-    assert [r.parents for r in found.records if r.curie == "NCBITaxon:1"] == [(), ()]
-    assert found.losses() == {"relation": 1, "identifier": 2, "columns": 1}
+    assert [(r.names, r.parents) for r in found.records if r.curie == "NCBITaxon:1"] == [((), ())]
+    assert found.losses() == {"relation": 1, "identifier": 2, "columns": 1, "placeholder": 1}
+
+
+def test_names_of_taxa_are_those_of_texts(read: Callable[..., Any]) -> None:
+    text = "7\t|\t[Exempli] dubia\t|\t\t|\tscientific name\t|\n"
+    text += "8\t|\tExempla\t|\tExempla <flies,genus>\t|\tscientific name\t|\n"
+    found = read(text, "ncbi_taxonomy", type="Species")
+    assert found.names("NCBITaxon:7") == {
+        "[Exempli] dubia": "label",
+        "Exempli dubia": "exact",
+        "E. dubia": "generated",
+    }
+    assert found.names("NCBITaxon:8") == {"Exempla": "label"}
+
+
+def test_what_the_taxonomy_adds_to_equal_names_is_no_part_of_them(read: Callable[..., Any]) -> None:
+    found = read('[Term]\nid: NCBITaxon:9\nname: Exempla <flies,genus>\nsynonym: "a <b>" EXACT []\n', "obo")
+    assert found.names("NCBITaxon:9") == {"Exempla": "label", "a": "exact"}
+    assert read("[Term]\nid: CL:0000001\nname: cell <i>\n", "obo").names("CL:0000001") == {"cell <i>": "label"}
 
 
 def test_merged_taxa_are_replaced(read: Callable[..., Any]) -> None:

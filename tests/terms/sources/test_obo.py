@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -175,3 +176,123 @@ def test_other_languages_are_left_out_and_counted(read: Callable[..., Any]) -> N
     found = read(TAGGED, "obo", type="Anatomy", languages=("en",))
     assert found.names("UBERON:0002107") == {"liver": "label", "jecur": "exact"}
     assert found.losses() == {"language": 5}
+
+
+ALIKE = """format-version: 1.2
+[Term]
+id: DOID:0000001
+name: fever
+synonym: "ague" EXACT []
+synonym: "old ague" EXACT EXCLUDE []
+property_value: IAO:0000118 "hot ague" xsd:string
+property_value: skos:altLabel "warm ague" xsd:string
+xref: MESH:D000001 {source="MONDO:relatedTo"}
+xref: MESH:D000002 {source="DOID:0000001", source="MONDO:equivalentTo"}
+xref: MESH:D000003 {source="MONDO:0000001"}
+[Term]
+id: DOID:0000003
+name: chill
+property_value: owl:deprecated "true" xsd:boolean
+property_value: IAO:0100001 DOID:0000001
+"""
+_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+_OBO = "http://purl.obolibrary.org/obo/"
+
+
+def _facts(found: Any) -> dict[str, Any]:
+    return {
+        one.curie: (
+            {name.surface: name.kind for name in one.names},
+            set(one.references),
+            one.obsolete,
+            one.replaced_by,
+        )
+        for one in found.records
+    }
+
+
+WANTED = {
+    "DOID:0000001": (
+        {"fever": "label", "ague": "exact", "hot ague": "exact", "warm ague": "exact"},
+        {
+            CrossReference("MESH:D000001", "skos:relatedMatch"),
+            CrossReference("MESH:D000002", "skos:exactMatch"),
+            CrossReference("MESH:D000003"),
+        },
+        False,
+        (),
+    ),
+    "DOID:0000003": ({"chill": "label"}, set(), True, ("DOID:0000001",)),
+}
+
+
+def test_one_ontology_says_the_same_as_obo(read: Callable[..., Any]) -> None:
+    found = read(ALIKE, "obo", drop_types=["exclude"])
+    assert _facts(found) == WANTED
+    assert found.losses() == {"qualified": 1, "kind": 1}
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_one_ontology_says_the_same_as_a_graph(read: Callable[..., Any], short: bool) -> None:
+    own, obo, skos = (
+        ("oio:", "IAO:", "skos:") if short else (_OWL, f"{_OBO}IAO_", "http://www.w3.org/2004/02/skos/core#")
+    )
+
+    def crossed(curie: str, *sources: str) -> dict[str, Any]:
+        return {
+            "val": curie,
+            "meta": {"basicPropertyValues": [{"pred": f"{own}source", "val": one} for one in sources]},
+        }
+
+    fever = {
+        "synonyms": [
+            {"pred": f"{own}hasExactSynonym", "val": "ague"},
+            {"pred": f"{own}hasExactSynonym", "val": "old ague", "synonymType": f"{_OBO}mondo#EXCLUDE"},
+        ],
+        "xrefs": [
+            crossed("MESH:D000001", "MONDO:relatedTo"),
+            crossed("MESH:D000002", "DOID:0000001", "MONDO:equivalentTo"),
+            crossed("MESH:D000003", "MONDO:0000001"),
+        ],
+        "basicPropertyValues": [
+            {"pred": f"{obo}0000118", "val": "hot ague"},
+            {"pred": f"{skos}altLabel", "val": "warm ague"},
+        ],
+    }
+    chill = {"deprecated": True, "basicPropertyValues": [{"pred": f"{obo}0100001", "val": "DOID:0000001"}]}
+    nodes = [
+        {"id": f"{_OBO}DOID_000000{number}", "lbl": label, "type": "CLASS", "meta": meta}
+        for number, label, meta in ((1, "fever", fever), (3, "chill", chill))
+    ]
+    found = read(json.dumps({"graphs": [{"nodes": nodes}]}), "obograph", drop_types=["EXCLUDE"])
+    assert _facts(found) == WANTED
+    assert found.losses() == {"qualified": 1, "kind": 1}
+
+
+def test_one_ontology_says_the_same_as_rdf(read: Callable[..., Any]) -> None:
+    def axiom(predicate: str, target: str, *rest: str) -> str:
+        head = f"[] a owl:Axiom ; owl:annotatedSource o:DOID_0000001 ; owl:annotatedProperty i:{predicate} ;"
+        return f'{head} owl:annotatedTarget "{target}" ; {" ; ".join(rest)} .\n'
+
+    text = f"""@prefix o: <{_OBO}> . @prefix i: <{_OWL}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    o:DOID_0000001 a owl:Class ; rdfs:label "fever" ; i:hasExactSynonym "ague" , "old ague" ; o:IAO_0000118 "hot ague" ;
+      skos:altLabel "warm ague" ; i:hasDbXref "MESH:D000001" , "MESH:D000002" , "MESH:D000003" .
+    o:DOID_0000003 a owl:Class ; rdfs:label "chill" ; owl:deprecated true ; o:IAO_0100001 o:DOID_0000001 .
+    """
+    text += axiom("hasExactSynonym", "old ague", f"i:hasSynonymType <{_OBO}mondo#EXCLUDE>")
+    text += axiom("hasDbXref", "MESH:D000001", 'i:source "MONDO:relatedTo"')
+    text += axiom("hasDbXref", "MESH:D000002", 'i:source "DOID:0000001" , "MONDO:equivalentTo"')
+    text += axiom("hasDbXref", "MESH:D000003", 'i:source "MONDO:0000001"')
+    found = read(text, "rdf", drop_types=["EXCLUDE"])
+    assert _facts(found) == WANTED
+    assert found.losses() == {"qualified": 1, "kind": 1}
+
+
+def test_what_stands_behind_a_text_is_no_part_of_it(read: Callable[..., Any]) -> None:
+    text = (
+        '[Term]\nid: CHEBI:1\nname: x\nsynonym: "5"-phospho" RELATED []\nsynonym: "fine"[]\nsynonym: "good" EXACT []\n'
+    )
+    found = read(f"treat-xrefs-as-equivalent: MESH\n{text}", "obo")
+    assert found.names("CHEBI:1") == {"x": "label", "fine": "related", "good": "exact"}
+    assert found.losses() == {"tag": 1, "header": 1}

@@ -170,7 +170,6 @@ def test_obo_is_sent_to_its_reader(read: Reader) -> None:
         TURTLE[:-40],
         "<a> <b>",
         '<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><a>',
-        json.dumps({"@context": "http://example.org/context.jsonld", "a": 1}),  # which would be fetched
         "\x00\x01",
     ],
 )
@@ -257,3 +256,38 @@ obo:DOID_7 a <http://example.org/Kind>, skos:Concept ; rdfs:label "flu" .
 
 def test_a_byte_order_mark_is_no_part_of_the_file(read: Reader) -> None:
     assert read("\ufeff" + LATIN, "rdf").records == read(LATIN, "rdf").records
+
+
+def test_a_context_at_an_address_is_not_fetched(read: Reader) -> None:
+    with pytest.raises(FormatError, match="address of its @context"):
+        read(json.dumps({"@context": "http://example.org/context.jsonld", "a": 1}), "rdf")
+
+
+OBO_ADDRESS = "http://purl.obolibrary.org/obo/"
+QUAD = f'<{OBO_ADDRESS}DOID_1> <http://www.w3.org/2000/01/rdf-schema#label> "fever" <http://example.org/g> .\n'
+CLASS = f"<{OBO_ADDRESS}DOID_1> a <http://www.w3.org/2002/07/owl#Class> ."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        QUAD
+        + CLASS.replace(" a ", " <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ").replace(" .", " <x:g> .")
+        + "\n",
+        f"{CLASS}\n<http://example.org/g> {{ {QUAD.removesuffix(' <http://example.org/g> .' + chr(10))} }}",
+    ],
+)
+def test_quads_are_read_as_triples(read: Reader, content: str) -> None:
+    assert read(content, "rdf").names("DOID:1") == {"fever": "label"}
+
+
+def test_texts_keep_their_language_and_lose_their_tags(read: Reader) -> None:
+    text = f"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix o: <{OBO_ADDRESS}> .
+    @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+    o:DOID_1 a skos:Concept ; skos:prefLabel "fever" ; skos:altLabel "<b>high</b> fever &amp; ague"^^rdf:HTML ;
+      skos:definition "température élevée"@fr , "raised temperature"@en .
+    [] a skos:Concept ; skos:prefLabel "nobody" , "no one" ."""
+    found = read(text, "rdf")
+    assert found.names("DOID:1") == {"fever": "label", "high fever & ague": "exact"}
+    assert found["DOID:1"].definition == "raised temperature"
+    assert found.losses() == {"identifier": 1}

@@ -178,6 +178,32 @@ def test_gene_info(read: Callable[..., Any]) -> None:
     assert found.losses() == {"repeated": 1, "placeholder": 1}
 
 
+def test_the_official_symbol_of_a_gene_is_its_label(read: Callable[..., Any]) -> None:
+    text = (
+        "#tax_id\tGeneID\tSymbol\tSynonyms\tdescription\tSymbol_from_nomenclature_authority\tOther_designations\n"
+        "9606\t4513\tCOX2\tCOII|NaN\tsubunit II\tMT-CO2\t-\n"
+        "4932\t9\tYAL1\t-\tuncharacterized protein\t-\thypothetical protein|the real name\n"
+    )
+    found = read(text, "gene_info", type="Gene")
+    assert found.names("NCBIGene:4513") == {
+        "MT-CO2": "label",
+        "COX2": "exact",
+        "subunit II": "exact",
+        "COII": "exact",
+        "NaN": "exact",
+    }
+    assert found.names("NCBIGene:9") == {"YAL1": "label", "the real name": "related"}
+    assert found.losses() == {"unnamed": 2}
+
+
+def test_cells_that_programs_leave_empty_are_no_names(read: Callable[..., Any]) -> None:
+    text = "id\tname\tother\tbefore\nX:1\tone\tNA\told\nX:2\tnan\tNone\t<NA>\n"
+    columns = {"id": "id", "label": ["name"], "exact": ["other"], "previous": ["before"]}
+    found = read(text, "table", type="Gene", columns=columns)
+    assert found.names("X:1") == {"one": "label", "old": "previous"}
+    assert found.names("X:2") == {}
+
+
 def test_ctd_diseases(read: Callable[..., Any]) -> None:
     text = (
         "# Fields:\n# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers\tSynonyms\n#\n"

@@ -30,7 +30,7 @@ from fascicle.terms.pack.arrays import (
 from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
-_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)}
+_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 1.5}  # behind exact names
 _EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(one.encode() for one in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)
@@ -40,7 +40,7 @@ Records = Callable[[], Iterable[ConceptRecord]]
 class MergedName(Name, frozen=True, gc=False):
     """Name of a concept, merged over all sources.
 
-    Its kind is the first of `NAME_KINDS` that a source gives; a concept has one label in each language.
+    Its kind is the strongest that a source gives (see `_RANK`); a concept has one label in each language.
 
     Attributes:
         sources: numbers of the sources that have it, in order.

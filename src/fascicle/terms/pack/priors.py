@@ -30,6 +30,7 @@ WEIGHTS: Final[Mapping[NameKind, float]] = MappingProxyType(
         "generated": 0.5,
         "broad": 0.4,
         "related": 0.3,
+        "previous": 0.4,
     }
 )
 PREFERRED: Final = 20.0  # times the weight of a concept that a rule prefers

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -27,7 +27,9 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "quotes": "has quotes that do not match",
         "identifier": "has no identifier, or one that is none of its vocabulary",
         "no-name": "has no name",
-        "negated": "says that two concepts are not the same",
+        "negated": "says that a relation that is not kept does not hold",
+        "no-term": "says that no concept was found",
+        "unsure": "is a mapping whose confidence is below a half",
         "relation": "relates concepts in a way that is not kept",
         "placeholder": "is a placeholder",
         "structure": "cannot be understood",
@@ -40,6 +42,7 @@ _PARTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "permuted": "is a name with its words in another order, which no text has",
         "repeated": "is a name that the concept has already",
+        "unnamed": "is a name that says nothing, such as 'hypothetical protein'",
         "name": "is a name without a letter, a digit or a sign, or with a control character",
         "too-long": "is a name that is too long",
         "too-short": "is a name that is too short",
@@ -48,8 +51,10 @@ _PARTS: Final[Mapping[str, str]] = MappingProxyType(
         "without": "is a name with what without says",
         "language": "is a name in a language that is left out",
         "reference": "is a reference that is no identifier",
+        "qualified": "is a reference that its source marks as none to the same concept",
         "tag": "is a line that cannot be understood",
         "line": "is a line that is no text in the encoding of the file",
+        "header": "is a line of the header that has no effect here",
         "import": "is another file that this one imports, and that is not read",
     }
 )
@@ -137,15 +142,22 @@ class SourceReport:
         return said
 
 
+_TAXA: Final = "NCBITaxon:"
+_UNIQUE: Final = re.compile(r"(?<=\S) <[^<>]+>\Z")  # what the taxonomy adds to names that several taxa have
 _MAX_DEFINITION: Final = 20_000  # characters; what is behind them is cut off
 XREF: Final = "oboInOwl:hasDbXref"
 EXACT_MATCH: Final = "skos:exactMatch"
-# What ontologies say of equal concepts, without the vocabulary of the predicate.
-_MATCHES: Final[Mapping[str, str]] = MappingProxyType({"exactMatch": EXACT_MATCH, "closeMatch": XREF})
+RELATED: Final = "skos:relatedMatch"
+_QUALIFIER: Final = re.compile(r"\bMONDO[:_]([a-z]\w+)", re.IGNORECASE)  # of references; not an identifier
 _CONTROL: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # Of two kinds that one surface has, the stronger one stays.
 _STRENGTH: Final[Mapping[str, int]] = MappingProxyType(
-    {kind: at for at, kind in enumerate(("label", "abbreviation", "exact", "narrow", "broad", "related", "generated"))}
+    {
+        kind: at
+        for at, kind in enumerate(
+            ("label", "abbreviation", "exact", "previous", "narrow", "broad", "related", "generated")
+        )
+    }
 )
 ReadRecords = Callable[[SourceSettings, SourceReport], Iterator[ConceptRecord]]
 
@@ -200,6 +212,12 @@ def is_short(kind: str) -> bool:
     return _SHORT.search(kind) is not None
 
 
+def is_dropped(types: Iterable[str], settings: SourceSettings) -> bool:
+    """True if the settings leave out synonyms of one of these types, words or addresses."""
+    unwanted = {one.lower() for one in settings.drop_types}
+    return any(re.split("[/#:]", one)[-1].lower() in unwanted for one in types)
+
+
 def language_of_type(kind: str) -> str:
     """Returns the language of synonyms of a type, a word or an address; empty if it does not say it."""
     return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")
@@ -236,7 +254,15 @@ class Draft:
     aliases: dict[str, None] = field(default_factory=dict)
     references: dict[CrossReference, None] = field(default_factory=dict)
 
-    def name(self, text: str, kind: NameKind = "exact", *, language: str = "", place: Place | None = None) -> bool:
+    def name(
+        self,
+        text: str,
+        kind: NameKind = "exact",
+        *,
+        language: str = "",
+        place: Place | None = None,
+        types: Collection[str] = (),
+    ) -> bool:
         """Adds a name, or counts the reason why it is left out.
 
         Args:
@@ -244,11 +270,14 @@ class Draft:
             kind: of the name.
             language: empty for that of the source.
             place: of the name; by default that of the record.
+            types: types of the synonym.
 
         Returns:
             Whether the concept has the name now, from here or from before.
         """
         settings, place, surface = self.settings, place or self.place, clean_name(text)
+        if self.curie.startswith(_TAXA):
+            surface = _UNIQUE.sub("", surface)
         if settings.shows:
             self.label = self.label or (surface if kind == "label" else "")
             return False
@@ -259,6 +288,7 @@ class Draft:
             ("too-short", len(surface) < settings.min_length),
             ("language", settings.languages and language not in settings.languages),
             ("kind", settings.kinds and kind not in settings.kinds),
+            ("kind", types and is_dropped(types, settings)),
         )
         if reason := next((why for why, holds in reasons if holds), ""):
             self.report.lose(reason, place)
@@ -272,17 +302,51 @@ class Draft:
             self.names[surface, language] = kind
         return True
 
-    def reference(self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None) -> None:
-        """Adds a reference to another vocabulary, or counts an invalid one."""
-        if found := curie(text, prefix):
+    def reference(
+        self, text: str, predicate: str = XREF, *, prefix: str = "", place: Place | None = None, qualifiers: str = ""
+    ) -> None:
+        """Adds a reference to another vocabulary, or counts an invalid one.
+
+        Args:
+            text: the other concept.
+            predicate: of the reference.
+            prefix: of an identifier without one.
+            place: of the reference.
+            qualifiers: what the source says of the reference, such as ``MONDO:equivalentTo``. With words of MONDO, only
+                this one makes the concepts equal; others leave a reference that says nothing of that, and is counted.
+        """
+        found, said = curie(text, prefix), set(_QUALIFIER.findall(qualifiers))
+        if said and predicate == XREF:
+            predicate = EXACT_MATCH if "equivalentTo" in said else RELATED
+            if predicate == RELATED:
+                self.report.lose("qualified", place or self.place)
+        if found:
             self.references[CrossReference(found, predicate)] = None
         else:
             self.report.lose("reference", place or self.place)
 
-    def match(self, relation: str, text: str, *, place: Place | None = None) -> None:
-        """Adds a reference, if the relation, such as ``skos:exactMatch``, is one to the same concept."""
-        if predicate := _MATCHES.get(re.split("[/#:]", relation)[-1]):
-            self.reference(text, predicate, place=place)
+    def state(self, part: str, kind: Any, text: str, *, language: str = "", place: Place | None = None) -> None:
+        """Adds what a predicate says of the concept.
+
+        Args:
+            part: what it says, and ``kind`` of which kind, see `fascicle.terms.sources.predicates`.
+            kind: of the name or reference.
+            text: the value.
+            language: of a text; empty if none is stated.
+            place: of the statement.
+        """
+        if part == "name":
+            self.name(text, kind, language=language, place=place)
+        elif part == "definition" and language in ("", self.settings.language):
+            self.definition = self.definition or text
+        elif part == "type":
+            self.type = self.type or self.settings.types.get(text, "")
+        elif part == "obsolete":
+            self.obsolete = self.obsolete or text.lower() in ("true", "1")
+        elif part == "reference":
+            self.reference(text, kind, place=place)
+        elif add := {"replaced": self.replaced, "parent": self.above, "alias": self.alias}.get(part):
+            add(text, place=place)
 
     def above(self, text: str, *, place: Place | None = None) -> None:
         """Adds a parent, or counts an invalid one."""

@@ -18,11 +18,19 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, SourceReport, counted_lines, finish_records, is_short, language_of_type
-from fascicle.terms.terms import ConceptRecord, NameKind, curie
+from fascicle.terms.sources.drafts import (
+    EXACT_MATCH,
+    Draft,
+    SourceReport,
+    counted_lines,
+    finish_records,
+    is_short,
+    language_of_type,
+)
+from fascicle.terms.sources.predicates import last_part, predicate_meaning
+from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
-_PREDICATES: Final[Mapping[str, NameKind]] = MappingProxyType({f"has{kind.title()}Synonym": kind for kind in _SYNONYMS})
 _T = TypeVar("_T")
 
 
@@ -35,8 +43,14 @@ class _Text(msgspec.Struct):
     def language(self) -> str:
         """Code of the language, which is a field of its own or a fact about the text; empty if none is stated."""
         facts = self.meta.properties if self.meta else []
-        told = self.lang or next((one.val for one in facts if _last(one.pred) in ("lang", "language")), "")
+        told = self.lang or next((one.val for one in facts if last_part(one.pred) in ("lang", "language")), "")
         return told.partition("-")[0].lower()
+
+    @property
+    def qualifiers(self) -> str:
+        """What the file says of this reference: its own references, and the values of its properties."""
+        facts = [*self.meta.xrefs, *self.meta.properties] if self.meta else []
+        return " ".join(one.val for one in facts)
 
 
 class _Property(_Text):
@@ -68,6 +82,10 @@ class _Edge(msgspec.Struct):
     obj: str = ""
 
 
+class _Equals(msgspec.Struct):
+    nodes: list[str] = msgspec.field(default_factory=list, name="nodeIds")
+
+
 class _Reading:
     """Reader of one file."""
 
@@ -84,10 +102,14 @@ class _Reading:
             there = True
             for _ in parts.elements():
                 for of_graph in parts.fields():
-                    if of_graph not in ("nodes", "edges"):
+                    read = {
+                        "nodes": self._of_node,
+                        "edges": self._of_edge,
+                        "equivalentNodesSets": self._of_equals,
+                    }.get(of_graph)
+                    if read is None:
                         parts.skip()
                         continue
-                    read = self._of_node if of_graph == "nodes" else self._of_edge
                     for number, _ in enumerate(parts.elements(), 1):
                         shown = f"{self._settings.path}, {of_graph[:-1]} {number}"
                         yield from read(parts.text(), Place(self._settings.path, shown=shown))
@@ -118,14 +140,17 @@ class _Reading:
         if node.lbl is not None:
             draft.name(node.lbl, "label")
         for synonym in meta.synonyms:
-            kind = _PREDICATES.get(_last(synonym.pred), "related")
+            part, kind = predicate_meaning(synonym.pred)
+            kind = kind if part == "name" else "related"
             if kind in ("exact", "related") and is_short(synonym.synonym_type):
                 kind = "abbreviation"
-            draft.name(synonym.val, kind, language=synonym.language or language_of_type(synonym.synonym_type))
+            language = synonym.language or language_of_type(synonym.synonym_type)
+            draft.name(synonym.val, kind, language=language, types=[synonym.synonym_type])
         for xref in meta.xrefs:
-            draft.reference(xref.val)
+            draft.reference(xref.val, qualifiers=xref.qualifiers)
         for fact in meta.properties:
-            _take(fact, draft)
+            part, kind = predicate_meaning(fact.pred)
+            draft.state(part, kind, fact.val, language=fact.language)
         return draft
 
     def _of_edge(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
@@ -134,7 +159,7 @@ class _Reading:
         if edge is None:
             self._report.lose("structure", place)
             return
-        if _last(edge.pred) not in ("is_a", "subClassOf"):
+        if last_part(edge.pred) not in ("is_a", "subClassOf"):
             self._report.lose("relation", place)
             return
         below, above = curie(edge.sub, self._settings.prefix), curie(edge.obj, self._settings.prefix)
@@ -143,6 +168,18 @@ class _Reading:
             yield ConceptRecord(curie=below, parents=(above,))
         else:
             self._report.lose("identifier", place)
+
+    def _of_equals(self, raw: str, place: Place) -> Iterator[ConceptRecord]:
+        self._report.rows += 1
+        equals = _decoded(raw, _Equals)
+        concepts = [curie(one, self._settings.prefix) for one in equals.nodes] if equals else []
+        if len(concepts) < 2 or not all(concepts):
+            self._report.lose("identifier" if equals else "structure", place)
+            return
+        self._report.used += 1
+        for concept in concepts:
+            others = tuple(CrossReference(one, EXACT_MATCH) for one in concepts if one != concept)
+            yield ConceptRecord(curie=concept, references=others)
 
 
 def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -158,20 +195,6 @@ def read_obograph(settings: SourceSettings, report: SourceReport) -> Iterator[Co
         yield from finish_records(reading.drafts(JsonParts(stream, at=settings.path)), report)
 
 
-def _take(fact: _Property, draft: Draft) -> None:
-    told = _last(fact.pred)
-    if told == "IAO_0100001":
-        draft.replaced(fact.val)
-    elif told == "hasOBONamespace":
-        draft.type = draft.settings.types.get(fact.val, draft.type)
-    elif told == "hasAlternativeId":
-        draft.alias(fact.val)
-    elif told == "label":
-        draft.name(fact.val, "label", language=fact.language)
-    else:
-        draft.match(told, fact.val)
-
-
 def _decoded(raw: str, kind: type[_T]) -> _T | None:
     """Returns a part of the file; ``None`` if it has another form."""
     try:
@@ -180,16 +203,12 @@ def _decoded(raw: str, kind: type[_T]) -> _T | None:
         return None
 
 
-def _last(address: str) -> str:
-    return address.replace("#", "/").rpartition("/")[2]
-
-
 _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
     {
         **dict.fromkeys(("name", "approvedSymbol"), "label"),
         **dict.fromkeys(("approvedName", "synonyms", "symbolSynonyms", "nameSynonyms", "tradeNames"), "exact"),
         **{name: kind for kind in _SYNONYMS for name in (f"has{kind.title()}Synonym", f"{kind}Synonyms")},
-        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "related"),
+        **dict.fromkeys(("obsoleteSymbols", "obsoleteNames"), "previous"),
     }
 )
 _PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none

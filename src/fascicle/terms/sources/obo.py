@@ -22,18 +22,21 @@ from fascicle.terms.sources.drafts import (
     language_of_type,
     numbered_lines,
 )
+from fascicle.terms.sources.predicates import predicate_meaning
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line
 _MAX_TAGS: Final = 200_000  # of a stanza: more than any has, so that a damaged file does not fill the memory
 _TAG: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*:\s*(.*)", re.ASCII | re.DOTALL)
-_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)', re.DOTALL)
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"(.*)', re.DOTALL)
+_BEHIND: Final = re.compile(r"[\s\[{@]|\Z")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind for kind in _SYNONYMS})
 _OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
+_SOURCE: Final = re.compile(r'\bsource="((?:[^"\\]|\\.)*)"')  # of a modifier
 # Behind a text: a tag as in RDF, or a modifier.
 _LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
 
@@ -78,6 +81,8 @@ def _terms(settings: SourceSettings, report: SourceReport, dialect: _Dialect) ->
 def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, _Tags]]:
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
+        if not kind and line.startswith("treat-xrefs-as-"):
+            report.lose("header", place)
         if not kind and line.startswith("import:"):
             shown = f"{place}, {line.removeprefix('import:').strip()}"
             report.lose("import", Place(place.file, place.line, shown=shown))
@@ -131,7 +136,7 @@ class _Stanza:
 
     def take_synonym(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
-        if found is None:
+        if found is None or not _BEHIND.match(found[2]):  # a quote inside of the text ends it nowhere
             self.draft.report.lose("tag", place)
             return
         words = found[2].partition("[")[0].split()
@@ -140,7 +145,7 @@ class _Stanza:
         if kind in ("exact", "related") and any(is_short(word) for word in words if word not in _SCOPES):
             kind = "abbreviation"
         language = _language(found[2]) or next(filter(None, map(language_of_type, words)), "")
-        self.draft.name(_unescaped(found[1]), kind, language=language, place=place)
+        self.draft.name(_unescaped(found[1]), kind, language=language, place=place, types=words)
 
     def take_definition(self, tag: str, value: str, place: Place) -> None:
         found = _QUOTED.match(value)
@@ -153,7 +158,7 @@ class _Stanza:
         if self.dialect.taxon and value.startswith(self.dialect.taxon):
             self.draft.taxon = self.draft.taxon or curie(_plain(value))
         else:
-            self.draft.reference(_plain(value), place=place)
+            self.draft.reference(_plain(value), place=place, qualifiers=" ".join(_SOURCE.findall(value)))
 
     def take_relation(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
@@ -161,11 +166,14 @@ class _Stanza:
             self.draft.above(_plain(other), place=place)
 
     def take_obsolete(self, tag: str, value: str, place: Place) -> None:
-        self.draft.obsolete = _plain(value).lower() == "true"
+        self.draft.state("obsolete", "", _plain(value), place=place)
 
     def take_property(self, tag: str, value: str, place: Place) -> None:
         relation, _, other = value.partition(" ")
-        self.draft.match(relation, _plain(other).strip('"'), place=place)
+        quoted = _QUOTED.match(other)
+        text = _unescaped(quoted[1]) if quoted else _plain(other).strip('"')
+        part, kind = predicate_meaning(relation)
+        self.draft.state(part, kind, text, language=_language(quoted[2]) if quoted else "", place=place)
         if relation == _RANK:
             self.draft.rank = self.draft.rank or _plain(other).rpartition(":")[2].replace("_", " ")
 
@@ -203,7 +211,7 @@ def _plain(value: str) -> str:
 
 def _language(rest: str) -> str:
     """Returns the language that ``@fr`` or ``{xml:lang="fr"}`` states behind a text; empty for none."""
-    found = _LANGUAGE.search(rest)
+    found = _LANGUAGE.search(rest.lstrip())
     return (found[1] or found[2]).lower() if found else ""
 
 

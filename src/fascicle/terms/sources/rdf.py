@@ -9,16 +9,23 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.files.source import Source
+from fascicle.core.wording import unescape_html
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import Draft, SourceReport, former_records, is_short, language_of_type
-from fascicle.terms.terms import ConceptRecord, NameKind, curie
+from fascicle.terms.sources.drafts import (
+    XREF,
+    Draft,
+    SourceReport,
+    former_records,
+    is_dropped,
+    is_short,
+    language_of_type,
+)
+from fascicle.terms.sources.predicates import predicates_of_rdf
+from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
 _CONCEPTS: Final = (
@@ -26,7 +33,11 @@ _CONCEPTS: Final = (
     "http://www.w3.org/2000/01/rdf-schema#Class",
     "http://www.w3.org/2004/02/skos/core#Concept",
 )
+_RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_MARKED: Final = (f"{_RDF}XMLLiteral", f"{_RDF}HTML")
+_ELEMENT: Final = re.compile("<[^<>]*>")
 _HEAD: Final = 1 << 16
+_QUADS: Final = re.compile(rb"^(<[^>]*>|_:\S+)\s+<[^>]*>\s.*[>\"\w]\s+(<[^>]*>|_:\S+)\s*\.\s*$", re.MULTILINE)
 _FIRST: Final = re.compile(rb"<[A-Za-z_!?]")  # behind which nothing can be declared
 # Comments, instructions, and entities that stand for addresses, as Protégé writes them; entities within entities grow
 # without end.
@@ -77,17 +88,24 @@ def _triples(path: str) -> Iterator[Any]:
             yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///")
         except (SyntaxError, ValueError) as error:
             shown = " ".join(str(error).split())
+            if "LoadDocument" in shown:
+                said = (
+                    "the file has the address of its @context, and nothing is fetched; write the context itself into it"
+                )
+                raise FormatError(said, at=path) from None
             raise FormatError(
                 f"the file breaks the rules of RDF ({shown}); correct it, or convert it again", at=path
             ) from None
 
 
 def _format(head: bytes, formats: Any) -> Any:
-    """Returns the syntax of a file by what it begins with; N-Triples are Turtle too."""
+    """Returns the syntax of a file by what it begins with; Turtle and N-Triples are TriG too."""
     bare = head.removeprefix(BOM_UTF8).lstrip()
     if bare.startswith((b"<?xml", b"<!", b"<rdf:RDF")):
         return formats.RDF_XML
-    return formats.JSON_LD if re.match(rb"\{|\[\s*\{", bare) else formats.TURTLE
+    if re.match(rb"\{\s*[\"}]|\[\s*\{", bare):
+        return formats.JSON_LD
+    return formats.N_QUADS if _QUADS.search(bare) else formats.TRIG
 
 
 class _Graph:
@@ -95,12 +113,13 @@ class _Graph:
 
     def __init__(self, settings: SourceSettings, report: SourceReport) -> None:
         self._settings, self._report = settings, report
-        self._says = {**_predicates(), **{one: ("name", kind) for one, kind in settings.predicates.items()}}
+        self._says = {**predicates_of_rdf(), **{one: ("name", kind) for one, kind in settings.predicates.items()}}
         self._drafts: dict[str, Draft] = {}
         self._concepts: set[str] = set()
         self._others: set[str] = set()  # that are of a type of RDF, OWL or SKOS, and no concepts
         self._aliases: dict[str, list[str]] = {}
         self._labels: dict[str, list[tuple[str, NameKind]]] = {}  # node of a label -> concepts that have it
+        self._nameless: set[str] = set()  # nodes with a name, and without an address
         self._forms: dict[str, list[Any]] = {}  # node of a label -> its literals
         self._axioms: dict[str, dict[str, str]] = {}  # of synonyms that have a type
 
@@ -111,7 +130,8 @@ class _Graph:
         if part == "form":
             self._forms.setdefault(node, []).append(value)
         elif part == "axiom":
-            self._axioms.setdefault(node, {})[kind] = text
+            said = self._axioms.setdefault(node, {})
+            said[kind] = f"{said[kind]} {text}" if kind == "qualifier" and kind in said else text
         elif part == "import":
             self._report.lose("import", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
         elif part and not _is_blank(subject):
@@ -125,7 +145,11 @@ class _Graph:
             elif part == "name":
                 self._name(node, value, kind)
             elif not _is_blank(value):  # which stands for an expression of OWL, such as a restriction
-                self._describe(node, part, text, kind)
+                self._describe(node, part, value, kind)
+        elif part == "name" and node not in self._nameless:
+            self._nameless.add(node)
+            self._report.rows += 1
+            self._report.lose("identifier", Place(self._settings.path, shown=f"{self._settings.path}, {text}"))
 
     def records(self) -> Iterator[ConceptRecord]:
         """Yields the concepts, in the order in which the file begins to tell of them."""
@@ -150,26 +174,18 @@ class _Graph:
             yield draft.record()
         yield from former_records(self._aliases, live)
 
-    def _describe(self, node: str, part: str, text: str, kind: str) -> None:
-        draft = self._draft(node)
+    def _describe(self, node: str, part: str, value: Any, kind: str) -> None:
+        draft, text = self._draft(node), _plain(value)
         ours = not text.startswith(("http", "file:")) or node.startswith(re.split("[^/#]*$", text)[0])
         concept = self._curie(text) if ours else curie(text)
-        if part == "definition":
-            draft.definition = draft.definition or text
-        elif part == "type":
-            draft.type = draft.type or self._settings.types.get(text, "")
-        elif part == "obsolete":
-            draft.obsolete = draft.obsolete or text in ("true", "1")
-        elif part == "reference":
-            draft.reference(concept or text, kind)
-        elif part == "replaced":
-            draft.replaced(concept or text)
-        elif part == "parent" and text != f"{_OWL}Thing":
-            draft.above(concept or text)
-        elif part == "child":
+        if part == "child":
             self._draft(text).above(draft.curie)
-        elif part == "alias" and concept and draft.curie not in ("", concept):
-            self._aliases.setdefault(concept, []).append(draft.curie)
+        elif part == "alias":
+            if concept and draft.curie not in ("", concept):
+                self._aliases.setdefault(concept, []).append(draft.curie)
+        elif text != f"{_OWL}Thing":
+            relates = part in ("reference", "replaced", "parent")
+            draft.state(part, kind, (relates and concept) or text, language=_language(value))
 
     def _draft(self, node: str) -> Draft:
         if node not in self._drafts:
@@ -186,30 +202,38 @@ class _Graph:
         return curie(local, self._settings.prefix)
 
     def _name(self, node: str, literal: Any, kind: NameKind) -> None:
-        language = (getattr(literal, "language", "") or "").partition("-")[0].lower()
-        self._draft(node).name(str(getattr(literal, "value", "")), kind, language=language)
+        self._draft(node).name(_plain(literal), kind, language=_language(literal))
 
     def _specify(self, axiom: Mapping[str, str]) -> None:
         """Turns a synonym into an abbreviation, or into one of another language, if an axiom says so."""
         draft, surface = self._drafts.get(axiom.get("source", "")), " ".join(axiom.get("target", "").split())
         type_ = axiom.get("type", "")
+        cross = CrossReference(curie(axiom.get("target", "")), XREF)
+        if draft and cross in draft.references and "qualifier" in axiom:
+            del draft.references[cross]
+            draft.reference(cross.curie, qualifiers=axiom["qualifier"])
         for key, kind in list(draft.names.items()) if draft else ():
             if draft is None or key[0] != surface or kind == "label":
                 continue
-            if is_short(type_):
+            if is_dropped([type_], self._settings):
+                del draft.names[key]
+                self._report.lose("kind", draft.place)
+            elif is_short(type_):
                 draft.names[key] = "abbreviation"
             elif language := language_of_type(type_):
                 del draft.names[key]
                 draft.name(surface, kind, language=language)
 
 
+def _language(value: Any) -> str:
+    return (getattr(value, "language", "") or "").partition("-")[0].lower()
+
+
+def _plain(value: Any) -> str:
+    """Returns the text of a node; that of a literal of XML or HTML without its tags."""
+    text, kind = str(getattr(value, "value", "")), getattr(getattr(value, "datatype", None), "value", "")
+    return unescape_html(_ELEMENT.sub("", text)) if kind in _MARKED else text
+
+
 def _is_blank(node: Any) -> bool:
     return type(node).__name__ in ("BlankNode", "Triple")
-
-
-@cache
-def _predicates() -> Mapping[str, tuple[str, Any]]:
-    """Returns predicate -> what it says, and of which kind."""
-    lines = Path(__file__).with_name("rdf.tsv").read_text(encoding="utf-8").splitlines()
-    rows = (f"{line}\t".split("\t") for line in lines if not line.startswith("#"))
-    return MappingProxyType({row[0]: (row[1], row[2]) for row in rows})

@@ -31,6 +31,7 @@ from fascicle.terms.sources.json_sources import parts_of, read_obograph, read_op
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
 from fascicle.terms.sources.rdf import read_rdf
+from fascicle.terms.sources.sssom import read_sssom
 from fascicle.terms.sources.tables import read_table
 from fascicle.terms.terms import ConceptRecord, Name, curie
 
@@ -68,7 +69,7 @@ _ROWS: Final = (
     _SourceReader(name="obograph", means="OBO-Graph JSON", read=read_obograph),
     _SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
     _SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
-    _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=releases.read_sssom),
+    _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
     _SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
     _SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
     _SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),

@@ -5,10 +5,6 @@ Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.ni
 ``names.dmp`` with ``nodes.dmp``, and ``merged.dmp``, whose fields end with ``TAB | TAB``. MEDIC is read as BioSyn
 distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OMIM, July 2012. Its newer form,
 ``CTD_diseases.tsv``, is a table like others.
-
-Mappings between vocabularies are read as SSSOM, a mapping in a row: https://mapping-commons.github.io/sssom/. A mapping
-gives a reference to both of its concepts, with the inverse predicate to the second one. It never makes two concepts
-one. A row with the modifier ``Not`` says that two concepts are not the same: it gives no reference and is counted.
 """
 
 from __future__ import annotations
@@ -28,8 +24,8 @@ from fascicle.core.wording import unescape_html
 from fascicle.errors import Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
-from fascicle.terms.sources.tables import Layout, open_table, read_table
-from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
+from fascicle.terms.sources.tables import Layout, read_table
+from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
 _CUIS: Final = 10**7
@@ -153,6 +149,20 @@ _CLASSES: Final[Mapping[str, NameKind]] = MappingProxyType(
 )
 
 
+_NO_TAXA: Final = frozenset({"1", "131567", "12908", "28384", "2787823", "2787854"})  # root, and what is not classified
+_SCIENTIFIC: Final = frozenset({"scientific name", "synonym", "equivalent name", "genbank synonym"})
+_BINOMIAL: Final = re.compile(r"([A-Z])[a-z-]+( [a-z][a-z-]{2,})")
+
+
+def _forms(name: str) -> Iterator[tuple[str, NameKind]]:
+    """Yields the forms of a scientific name that texts use: ``[Exempli] dubia`` without brackets, and ``E. dubia``."""
+    plain = name.replace("[", "").replace("]", "")
+    if plain != name:
+        yield plain, "exact"
+    if (parts := _BINOMIAL.fullmatch(plain)) and "virus" not in name:
+        yield f"{parts[1]}.{parts[2]}", "generated"
+
+
 def read_taxa(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the taxa of ``names.dmp``, and of ``nodes.dmp`` if it is given as the hierarchy."""
     draft: Draft | None = None
@@ -160,12 +170,18 @@ def read_taxa(settings: SourceSettings, report: SourceReport) -> Iterator[Concep
         if cells[3] not in _CLASSES:  # such as type material: of a specimen
             report.lose("relation", place)
             continue
+        if cells[0] in _NO_TAXA:
+            report.lose("placeholder", place)
+            continue
         identifier = curie(cells[0], _PREFIX)
         if draft is not None and draft.curie != identifier:
             yield draft.record()
             draft = None
         draft = draft or Draft(settings=settings, report=report, place=place, curie=identifier)
         draft.name(cells[1], _CLASSES[cells[3]], place=place)
+        for name, kind in _forms(cells[1]) if cells[3] in _SCIENTIFIC else ():
+            if (name, settings.language) not in draft.names:
+                draft.name(name, kind, place=place)
         report.used += 1
     if draft is not None:
         yield draft.record()
@@ -202,42 +218,3 @@ def _rows(
             report.lose("identifier", place)
         else:
             yield place, cells
-
-
-_SYMMETRIC: Final = (
-    *("skos:exactMatch", "skos:closeMatch", "skos:relatedMatch", "owl:equivalentClass", "owl:sameAs"),
-    *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
-)
-_INVERSE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{predicate: predicate for predicate in _SYMMETRIC},
-        "skos:broadMatch": "skos:narrowMatch",
-        "skos:narrowMatch": "skos:broadMatch",
-    }
-)
-_PREDICATES: Final = MappingProxyType({predicate.partition(":")[2]: predicate for predicate in _INVERSE})
-_NEEDED: Final = ("subject_id", "predicate_id", "object_id")
-
-
-def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
-    """Streams the references of a mapping set, without names.
-
-    Raises:
-        FormatError: no header of SSSOM.
-    """
-    at, rows = open_table(settings, report, needed=_NEEDED, wished=("predicate_modifier",))
-    modifier = at.get("predicate_modifier")
-    for place, cells in rows:
-        subject, predicate, other = (cells[at[column]] for column in _NEEDED)
-        first, second = curie(subject, settings.prefix), curie(other, settings.prefix)
-        predicate = _PREDICATES.get(re.split("[#:]", predicate)[-1], predicate)  # addresses too
-        if modifier is not None and cells[modifier]:
-            report.lose("negated", place)
-        elif not first or not second or first == second:
-            report.lose("identifier", place)
-        elif predicate not in _INVERSE:
-            report.lose("relation", place)
-        else:
-            report.used += 1
-            yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
-            yield ConceptRecord(curie=second, references=(CrossReference(first, _INVERSE[predicate]),))

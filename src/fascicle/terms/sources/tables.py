@@ -174,15 +174,17 @@ _KINDS: Final[Mapping[str, NameKind]] = MappingProxyType(
         **{kind: kind for kind in NAME_KINDS},
         **dict.fromkeys(("name", "preferred", "preferredname", "symbol", "scientificname", "preflabel"), "label"),
         **dict.fromkeys(("synonym", "hasexactsynonym", "fullname", "altlabel", "alias", "commonname"), "exact"),
-        **dict.fromkeys(("hasrelatedsynonym", "other", "oldsymbol", "oldname", "previous"), "related"),
+        **dict.fromkeys(("hasrelatedsynonym", "other", "oldname"), "related"),
+        **dict.fromkeys(("oldsymbol", "previous", "previoussymbol"), "previous"),
         **dict.fromkeys(("hasbroadsynonym", "broader"), "broad"),
         **dict.fromkeys(("hasnarrowsynonym", "narrower"), "narrow"),
         **dict.fromkeys(("acronym", "abbr", "omo0003000"), "abbreviation"),
     }
 )
-_LISTS: Final[tuple[NameKind, ...]] = ("label", "exact", "abbreviation", "narrow", "broad", "related")
+_LISTS: Final[tuple[NameKind, ...]] = ("label", "exact", "abbreviation", "narrow", "broad", "related", "previous")
 _PREDICATE: Final = re.compile("[A-Za-z]+:[A-Za-z]+")  # in front of a reference
 _REMEMBERED: Final = 1_000
+_NOTHING: Final = frozenset({"", "-"})  # parts of a cell; ``NaN`` is a gene beside others
 _TRUE: Final = frozenset({"true", "1", "yes", "y"})
 
 
@@ -195,6 +197,7 @@ class Layout(Settings, frozen=True, kw_only=True):
         prefix: of identifiers without one.
         equal: whether its references are to equal concepts.
         placeholders: names of rows without a meaning.
+        unnamed: regular expression for names that say nothing.
         languages: what it calls languages -> as we do.
         tag: regular expression for what labels end with that is no part of them.
     """
@@ -204,6 +207,7 @@ class Layout(Settings, frozen=True, kw_only=True):
     prefix: str = ""
     equal: bool = False
     placeholders: frozenset[str] = frozenset()
+    unnamed: str = ""
     languages: dict[str, str] = msgspec.field(default_factory=dict)
     tag: str = ""
 
@@ -272,7 +276,7 @@ class _Rows:
     ) -> None:
         columns = layout.columns
         self._layout, self._settings, self._report, self._columns = layout, settings, report, columns
-        self._tag = re.compile(layout.tag)
+        self._tag, self._unnamed = re.compile(layout.tag), re.compile(layout.unnamed)
         self._name = at[columns.name] if columns.name is not None else None
         self._one = {
             key: at[column]
@@ -308,7 +312,10 @@ class _Rows:
             draft.name(name, kind, language=self._layout.languages.get(language, language))
         for kind, column in self._lists:
             for text in self._several(cells[column]):
-                draft.name(text, kind)
+                if self._layout.unnamed and self._unnamed.fullmatch(text):
+                    self._report.lose("unnamed", place)
+                else:
+                    draft.name(text, kind)
         for key, column in self._relations:
             for text in self._several(cells[column]):
                 self._relate(key, text, draft)
@@ -352,7 +359,7 @@ class _Rows:
         table = self._layout.table
         if cell:
             for part in cell.split(table.split) if table.split else (cell,):
-                if (text := part.strip()) and text not in table.empty:
+                if (text := part.strip()) and text not in _NOTHING:
                     yield text
 
 

@@ -1,0 +1,38 @@
+"""What the predicates of ontologies say, in each of their spellings: addresses, CURIEs, and last parts alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+_CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)  # IAO:0000118, or the end of an address
+_OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})  # that say nothing without other triples
+
+
+def predicate_meaning(predicate: str) -> tuple[str, Any]:
+    """Returns what a predicate says of a concept, and of which kind; two empty texts if it is not known."""
+    return _by_last().get(last_part(predicate), ("", ""))
+
+
+def last_part(predicate: str) -> str:
+    """Returns the part of an address or a CURIE that names the predicate, such as ``IAO_0000118``."""
+    found = _CODE.search(predicate)
+    return f"{found[1]}_{found[2]}" if found else re.split("[/#:]", predicate)[-1]
+
+
+@cache
+def predicates_of_rdf() -> Mapping[str, tuple[str, Any]]:
+    """Returns the address of each predicate -> what it says, and of which kind."""
+    lines = Path(__file__).with_name("rdf.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (f"{line}\t".split("\t") for line in lines if not line.startswith("#"))
+    return MappingProxyType({row[0]: (row[1], row[2]) for row in rows})
+
+
+@cache
+def _by_last() -> Mapping[str, tuple[str, Any]]:
+    said = predicates_of_rdf().items()
+    return MappingProxyType({last_part(one): what for one, what in said if what[0] not in _OF_TRIPLES})

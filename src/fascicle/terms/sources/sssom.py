@@ -1,0 +1,98 @@
+"""Mappings between vocabularies as SSSOM, a mapping in a row: https://mapping-commons.github.io/sssom/.
+
+A mapping gives a reference to both of its concepts, with the inverse predicate to the second one. It never makes two
+concepts one. A row with the modifier ``Not`` before a predicate of equal concepts says that they are different, which
+forbids that a set has both; before others it gives nothing. Rows that say that no concept was found give nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+
+from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.drafts import SourceReport, numbered_lines
+from fascicle.terms.sources.tables import open_table
+from fascicle.terms.terms import DIFFERENT, SAME, ConceptRecord, CrossReference, curie
+
+_SYMMETRIC: Final = (
+    *("skos:exactMatch", "skos:closeMatch", "skos:relatedMatch", "owl:equivalentClass", "owl:sameAs"),
+    *("oboInOwl:hasDbXref", "semapv:crossSpeciesExactMatch"),
+)
+_INVERSE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{predicate: predicate for predicate in _SYMMETRIC},
+        "skos:broadMatch": "skos:narrowMatch",
+        "skos:narrowMatch": "skos:broadMatch",
+    }
+)
+_PREDICATES: Final = MappingProxyType({predicate.partition(":")[2]: predicate for predicate in _INVERSE})
+_NEEDED: Final = ("subject_id", "predicate_id", "object_id")
+_WISHED: Final = ("predicate_modifier", "mapping_cardinality", "confidence")
+_NOTHING: Final = "NoTermFound"
+_LEAST: Final = 0.5  # confidence of a mapping that counts
+_PREFIX: Final = re.compile(r"#\s+[\"']?([\w.-]+)[\"']?\s*:\s+[\"']?(\S+?)[\"']?\s*", re.ASCII)
+
+
+def read_sssom(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the references of a mapping set, without names; prefixes are those of its ``curie_map``.
+
+    Raises:
+        FormatError: no header of SSSOM.
+    """
+    addresses = _curie_map(settings)
+    at, rows = open_table(settings, report, needed=_NEEDED, wished=_WISHED)
+    for place, cells in rows:
+        subject, predicate, other = (cells[at[column]] for column in _NEEDED)
+        modifier, cardinality, confidence = (cells[at[column]] if column in at else "" for column in _WISHED)
+        first, second = (_concept(text, addresses, settings.prefix) for text in (subject, other))
+        predicate = _PREDICATES.get(re.split("[#:/]", predicate)[-1], predicate)  # addresses too
+        if _NOTHING in subject or _NOTHING in other or "0" in cardinality.split(":"):
+            report.lose("no-term", place)
+        elif not first or not second or first == second:
+            report.lose("identifier", place)
+        elif predicate not in _INVERSE:
+            report.lose("relation", place)
+        elif modifier and predicate not in SAME:
+            report.lose("negated", place)
+        elif _number(confidence) < _LEAST:
+            report.lose("unsure", place)
+        else:
+            report.used += 1
+            back = _INVERSE[predicate]
+            if modifier:
+                predicate = back = DIFFERENT
+            yield ConceptRecord(curie=first, references=(CrossReference(second, predicate),))
+            yield ConceptRecord(curie=second, references=(CrossReference(first, back),))
+
+
+def _curie_map(settings: SourceSettings) -> Mapping[str, str]:
+    """Returns prefix -> beginning of addresses, as the header says."""
+    lines = (str(line).rstrip() for _, line in numbered_lines(settings.path, settings.encoding))
+    found: dict[str, str] = {}
+    inside = False
+    for line in takewhile(lambda line: line.startswith("#"), lines):
+        if inside and (row := _PREFIX.fullmatch(line)):
+            found[row[1]] = row[2]
+        else:
+            inside = line.lstrip("# ").startswith("curie_map:")
+    return found
+
+
+def _concept(text: str, addresses: Mapping[str, str], prefix: str) -> str:
+    """Returns the CURIE of a concept, by the address of its prefix if that is known."""
+    before, colon, local = text.partition(":")
+    address = addresses.get(before, "") if colon else ""
+    found = curie(f"{address}{local}") if address else ""
+    return found if found and not found.startswith(f"{before}:") else curie(text, prefix)
+
+
+def _number(text: str) -> float:
+    """Returns a confidence; 1 where none is stated, or none that is a number."""
+    try:
+        return float(text or 1)
+    except ValueError:
+        return 1.0
