@@ -191,3 +191,42 @@ def test_a_pack_as_a_recogniser_links_to_the_set(tmp_path: Path) -> None:
     first, second = patch.add
     assert [(one.curie, one.name, one.same) for one in first.links] == [("MESH:2", "Pellagra", ("DOID:2",))]
     assert not second.links  # two things have the name
+
+
+DIFFERENT = "owl:differentFrom"
+
+
+def test_concepts_that_are_stated_to_be_different_are_in_no_set(tmp_path: Path) -> None:
+    def different(curie: str, name: str, other: str, *, same: str = "") -> ConceptRecord:
+        crosses = (CrossReference(other, DIFFERENT), *(CrossReference(one, EXACT) for one in same.split()))
+        return record(curie, name, references=crosses)
+
+    pack = built(
+        tmp_path,
+        different("DOID:1", "uveal cancer", "MESH:1"),
+        record("MESH:1", "Uveal Cancer"),  # an equal label
+        different("DOID:2", "ague", "MESH:2", same="MESH:2"),  # an exact match
+        record("MESH:2", "Fever"),
+        different("DOID:3", "chill", "MESH:3"),  # through others
+        record("MONDO:3", "shiver", same="DOID:3 MESH:3"),
+        record("MESH:3", "Tremor"),
+    )
+    assert {one for one in sets_of(pack) if "MONDO:3" in one} <= {("DOID:3", "MONDO:3"), ("MESH:3", "MONDO:3")}
+    assert not any({"DOID:1", "MESH:1"} <= {*one} or {"DOID:2", "MESH:2"} <= {*one} for one in sets_of(pack))
+    conflicts = {(pack.curie(edge.concept), pack.curie(edge.other)) for edge in make_sets(pack).edges if not edge.taken}
+    assert conflicts >= {("DOID:1", "MESH:1"), ("DOID:2", "MESH:2")}
+    assert pack.manifest.counts["conflicts between edges"] == len(conflicts) == 3
+
+
+def test_a_mapping_to_a_merged_identifier_is_one_to_its_replacement(tmp_path: Path) -> None:
+    pack = built(
+        tmp_path,
+        record("DOID:10", "tarnic ague"),
+        record("DOID:9", obsolete=True, replaced_by=("DOID:10",), same="MESH:10"),
+        record("MESH:10", "Fever, Tarnic"),
+        record("DOID:8", obsolete=True, replaced_by=("DOID:10", "DOID:11"), same="MESH:11"),  # by two: by which?
+        record("DOID:11", "other ague"),
+        record("MESH:11", "Fever, Other"),
+    )
+    assert sets_of(pack) == {("DOID:10", "MESH:10")}
+    assert pack.manifest.counts["identifiers with one replacement, which mappings follow"] == 1

@@ -2,13 +2,15 @@
 
 Edges between two concepts of one type, of different vocabularies and not of different species, are taken in the order
 of their evidence; of equal evidence, those between equal labels come first. An edge that would bring two concepts of
-one vocabulary into one set is not taken: it is a conflict.
+one vocabulary, or two that a source states to be different, into one set is not taken: it is a conflict. An edge of a
+concept that another one replaced is one of that other concept.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,7 +21,7 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.arrays import row_chunks, write_array
 from fascicle.terms.pack.pack import Pack, References
-from fascicle.terms.terms import REFERS, SAME
+from fascicle.terms.terms import DIFFERENT, REFERS, SAME
 
 EVIDENCE: Final = ("exact match", "equal label", "single reference")
 MATCH, LABEL, REFERENCE = range(3)
@@ -69,7 +71,7 @@ def write_sets(folder: Path, pack: Pack) -> dict[str, int]:
     """Writes the column of leading concepts; returns its counts."""
     found = make_sets(pack)
     write_array(folder / layout.LEAD, found.leads)
-    return found.counts()
+    return {**found.counts(), "identifiers with one replacement, which mappings follow": len(replacements(pack))}
 
 
 def make_sets(pack: Pack) -> _Sets:
@@ -78,13 +80,14 @@ def make_sets(pack: Pack) -> _Sets:
     keys = _label_keys(pack)
     table = _ordered(pack, keys, np.concatenate([_said(pack, vocabularies), _labelled(pack, keys, vocabularies)]))
     roots = np.arange(len(pack), dtype=np.int64)
+    apart = _different(pack)
     members: dict[int, dict[int, int]] = {}  # of sets of several: vocabulary -> concept, by the root
     edges = []
     for first, other, evidence, sure in table.tolist():
         one, two = _root(roots, first), _root(roots, other)
         if one != two and sure:
             had, new = (members.get(at) or {int(vocabularies[at]): at} for at in (one, two))
-            if not had.keys() & new.keys():
+            if not had.keys() & new.keys() and not apart.intersection(_pairs(had.values(), new.values())):
                 roots[two] = one
                 members[one] = had | new
                 members.pop(two, None)
@@ -94,6 +97,16 @@ def make_sets(pack: Pack) -> _Sets:
     for several in members.values():
         leads[list(several.values())] = several[min(several)]
     return _Sets(leads, tuple(edges))
+
+
+def _different(pack: Pack) -> set[tuple[int, int]]:
+    """Returns the pairs of concepts that sources state to be different."""
+    stated = find_edges(pack, lambda references: ((curie, 0) for curie in references.get(DIFFERENT, ())))
+    return {(min(one, other), max(one, other)) for one, other, _ in stated}
+
+
+def _pairs(some: Iterable[int], others: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((min(one, other), max(one, other)) for one, other in product(some, others))
 
 
 def _root(roots: Ints, row: int) -> int:
@@ -183,11 +196,13 @@ def _may_be(pack: Pack, one: Ints, two: Ints) -> Bools:
 def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]]]) -> Iterator[tuple[int, int, int]]:
     """Yields the row of a concept, the row of another that it refers to, and what its references say of both.
 
+    In place of a concept that exactly one other replaced stands that other.
+
     Args:
         pack: the pack that is open.
         told: of the references of a concept, by their predicates: CURIEs of others, each with a number.
     """
-    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    decoder, current = msgspec.msgpack.Decoder(layout.Facts), replacements(pack)
     for rows in row_chunks(len(pack)):
         facts = (
             (row, decoder.decode(raw)) for row, raw in zip(rows.tolist(), pack.facts.raws(rows), strict=True) if raw
@@ -195,5 +210,17 @@ def find_edges(pack: Pack, told: Callable[[References], Iterable[tuple[str, int]
         asked = [(row, *one) for row, known in facts for one in told(known.references)]
         found = pack.concept_rows([curie for _, curie, _ in asked])
         for (row, _, evidence), other in zip(asked, found.tolist(), strict=True):
-            if other >= 0:
-                yield row, other, evidence
+            one, two = current.get(row, row), current.get(other, other)
+            if other >= 0 and one != two:
+                yield one, two, evidence
+
+
+def replacements(pack: Pack) -> Mapping[int, int]:
+    """Returns the row of each concept that exactly one current concept of the pack replaced, and the row of that."""
+    decoder = msgspec.msgpack.Decoder(layout.Facts)
+    gone = np.flatnonzero(pack.flag_rows & layout.OBSOLETE)
+    facts = [decoder.decode(raw).replaced_by if raw else () for raw in pack.facts.raws(gone)]
+    pairs = [(row, *several) for row, several in zip(gone.tolist(), facts, strict=True) if len(several) == 1]
+    found = pack.concept_rows([curie for _, curie in pairs])
+    current = (found >= 0) & ((pack.flag_rows[found] & layout.OBSOLETE) == 0)
+    return {row: new for (row, _), new, holds in zip(pairs, found.tolist(), current.tolist(), strict=True) if holds}
