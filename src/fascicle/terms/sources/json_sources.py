@@ -7,7 +7,7 @@ of the data sets on the download page of the platform, of 2023 and of 2025.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -86,6 +86,9 @@ class _Equals(msgspec.Struct):
     nodes: list[str] = msgspec.field(default_factory=list, name="nodeIds")
 
 
+_ReadPart = Callable[[str, Place], Iterator[Draft | ConceptRecord]]
+
+
 class _Reading:
     """Reader of one file."""
 
@@ -102,14 +105,15 @@ class _Reading:
             there = True
             for _ in parts.elements():
                 for of_graph in parts.fields():
-                    read = {
+                    readers: dict[str, _ReadPart] = {
                         "nodes": self._of_node,
                         "edges": self._of_edge,
                         "equivalentNodesSets": self._of_equals,
-                    }.get(of_graph)
-                    if read is None:
+                    }
+                    if of_graph not in readers:
                         parts.skip()
                         continue
+                    read = readers[of_graph]
                     for number, _ in enumerate(parts.elements(), 1):
                         shown = f"{self._settings.path}, {of_graph[:-1]} {number}"
                         yield from read(parts.text(), Place(self._settings.path, shown=shown))
