@@ -17,6 +17,7 @@ from fascicle.core.files.source import Line, Source, read_lines_or_errors
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
+from fascicle.terms.sources.predicates import is_dropped
 from fascicle.terms.terms import ConceptRecord, CrossReference, Name, NameKind, curie
 
 # A row (in OBO a stanza, in XML and ASCII a record) that gives nothing has exactly one of these.
@@ -198,29 +199,6 @@ def clean_name(text: str) -> str:
         if not any(unicodedata.category(sign)[0] in "LNPS" for sign in name):
             return ""
     return name
-
-
-_SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
-# Types of synonyms, as Uberon, PO and others declare them.
-_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
-)
-
-
-def is_short(kind: str) -> bool:
-    """True if synonyms of a type, a word or an address, are short forms."""
-    return _SHORT.search(kind) is not None
-
-
-def is_dropped(types: Iterable[str], settings: SourceSettings) -> bool:
-    """True if the settings leave out synonyms of one of these types, words or addresses."""
-    unwanted = {one.lower() for one in settings.drop_types}
-    return any(re.split("[/#:]", one)[-1].lower() in unwanted for one in types)
-
-
-def language_of_type(kind: str) -> str:
-    """Returns the language of synonyms of a type, a word or an address; empty if it does not say it."""
-    return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")
 
 
 @dataclass(kw_only=True)

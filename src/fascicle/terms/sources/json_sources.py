@@ -18,16 +18,8 @@ from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, InputError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import (
-    EXACT_MATCH,
-    Draft,
-    SourceReport,
-    counted_lines,
-    finish_records,
-    is_short,
-    language_of_type,
-)
-from fascicle.terms.sources.predicates import last_part, predicate_meaning
+from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines, finish_records
+from fascicle.terms.sources.predicates import is_short, language_of_type, last_part, predicate_meaning
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")

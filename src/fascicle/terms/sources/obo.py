@@ -14,15 +14,8 @@ from typing import Final
 
 from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import (
-    Draft,
-    SourceReport,
-    finish_records,
-    is_short,
-    language_of_type,
-    numbered_lines,
-)
-from fascicle.terms.sources.predicates import predicate_meaning
+from fascicle.terms.sources.drafts import Draft, SourceReport, finish_records, numbered_lines
+from fascicle.terms.sources.predicates import is_short, language_of_type, predicate_meaning
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _Tags = list[tuple[str, str, Place]]  # of a stanza: tag, value and place of each line

@@ -1,13 +1,15 @@
-"""What the predicates of ontologies say, in each of their spellings: addresses, CURIEs, and last parts alone."""
+"""What predicates of ontologies and types of synonyms say, as addresses, CURIEs or last parts alone."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+
+from fascicle.settings.packs import SourceSettings
 
 _CODE: Final = re.compile(r"([A-Za-z]+)[:_](\d+)\Z", re.ASCII)  # IAO:0000118, or the end of an address
 _OF_TRIPLES: Final = frozenset({"class", "form", "xl", "axiom", "import"})  # that say nothing without other triples
@@ -36,3 +38,26 @@ def predicates_of_rdf() -> Mapping[str, tuple[str, Any]]:
 def _by_last() -> Mapping[str, tuple[str, Any]]:
     said = predicates_of_rdf().items()
     return MappingProxyType({last_part(one): what for one, what in said if what[0] not in _OF_TRIPLES})
+
+
+_SHORT: Final = re.compile(r"abbrev|acronym|omo[:_]0003000|omo[:_]0003012", re.IGNORECASE)
+# Types of synonyms, as Uberon, PO and others declare them.
+_TYPES_OF_LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"latin": "la", "greek": "el", "spanish": "es", "japanese": "ja", "french": "fr", "german": "de", "italian": "it"}
+)
+
+
+def is_short(kind: str) -> bool:
+    """True if synonyms of a type, a word or an address, are short forms."""
+    return _SHORT.search(kind) is not None
+
+
+def is_dropped(types: Iterable[str], settings: SourceSettings) -> bool:
+    """True if the settings leave out synonyms of one of these types, words or addresses."""
+    unwanted = {one.lower() for one in settings.drop_types}
+    return any(re.split("[/#:]", one)[-1].lower() in unwanted for one in types)
+
+
+def language_of_type(kind: str) -> str:
+    """Returns the language of synonyms of a type, a word or an address; empty if it does not say it."""
+    return _TYPES_OF_LANGUAGES.get(re.split("[/#:]", kind)[-1].lower(), "")

@@ -15,16 +15,8 @@ from fascicle.core.files.source import Source
 from fascicle.core.wording import unescape_html
 from fascicle.errors import FormatError, MissingExtraError, Place
 from fascicle.settings.packs import SourceSettings
-from fascicle.terms.sources.drafts import (
-    XREF,
-    Draft,
-    SourceReport,
-    former_records,
-    is_dropped,
-    is_short,
-    language_of_type,
-)
-from fascicle.terms.sources.predicates import predicates_of_rdf
+from fascicle.terms.sources.drafts import XREF, Draft, SourceReport, former_records
+from fascicle.terms.sources.predicates import is_dropped, is_short, language_of_type, predicates_of_rdf
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
