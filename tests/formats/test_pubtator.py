@@ -61,7 +61,7 @@ def test_text_sections_and_links(tmp_path: Path) -> None:
         ("CVCL_0224", ["CVCL_0224"], False),
         ("c|SUB|G|2633+1|C", ["c|SUB|G|2633+1|C"], False),
         ("p|Allele|A|12", ["p|Allele|A|12"], False),
-        ("-", [], True),
+        ("-", [], False),
         ("-1", [], True),
         ("", [], False),
     ],

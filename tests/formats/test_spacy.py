@@ -139,7 +139,8 @@ def test_we_read_those_of_spacy(tmp_path: Path, spacy: Any) -> None:
         }
         assert said == {(((a, b),), kind, source) for (a, b), kind, source in expected}
         codes = {event.code for event in found.events}
-        assert codes == {"user-data-left-out", "categories-left-out", "attributes-left-out"}
+        assert codes == {"user-data-left-out", "categories-left-out", "grammar-left-out"}
+        assert all(event.kind == "note" for event in found.events if event.code == "grammar-left-out")
 
 
 CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(" \n\u00a0")

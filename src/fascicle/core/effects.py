@@ -40,6 +40,7 @@ CODES: Final[Mapping[str, _Code]] = MappingProxyType(
     {
         **dict.fromkeys(("duplicate-mention", "mended-tags", "missing-token"), _Code("repair", HARMLESS)),
         **dict.fromkeys(("offsets-moved", "overlapping-fragments"), _Code("repair", HARMLESS)),
+        **dict.fromkeys(("fragments-joined", "fragments-sorted"), _Code("repair", HARMLESS)),
         "duplicate-id": _Code("repair", _INCOMPLETE),
         **{
             f"{what}-left-out": _Code("loss", _INCOMPLETE)

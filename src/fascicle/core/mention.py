@@ -64,6 +64,17 @@ def without_overlaps(spans: Iterable[Span]) -> Fragments:
     return tuple(joined)
 
 
+def join_over_blanks(spans: Fragments, text: str) -> Fragments:
+    """Joins disjoint spans with nothing but white space between them: they are one name over a line end."""
+    joined: list[Span] = []
+    for start, end in spans:
+        if joined and text[joined[-1][1] : start].isspace():
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
 class PlacedSpans:
     """Spans of a text in order, to look up those that overlap another one."""
 

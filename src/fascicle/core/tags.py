@@ -19,12 +19,13 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 
-__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_advice", "tag_scheme"]
+__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_advice", "tag_layers", "tag_scheme", "tags_in"]
 
 _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
 _CLOSERS: Final = frozenset("ELSU")
 _PREFIXES: Final = frozenset("BIELSU")
+_BETWEEN: Final = re.compile(r" ?[;|,] ?(?=[BIELSU]-.|O(?:$| ?[;|,]))")  # between two tags of a cell
 
 
 def split_tag(tag: str) -> tuple[str, str]:
@@ -48,6 +49,32 @@ def split_tag(tag: str) -> tuple[str, str]:
             f"{advice}"
         )
     return tag[0], tag[2:]
+
+
+def tags_in(cell: str) -> list[str]:
+    """Returns the tags of a cell; several have ``;``, ``|`` or ``,`` between them, as in ``B-Chemical;B-Drug``."""
+    return _BETWEEN.split(cell)
+
+
+def tag_layers(cells: Sequence[str]) -> list[Sequence[str]]:
+    """Returns the layers of tags in the cells of one sentence: the cells themselves, or one layer for each type.
+
+    Args:
+        cells: One cell per token, see `tags_in`.
+
+    Raises:
+        ValueError: If a tag is malformed, or a cell has two tags of one type.
+    """
+    if not any(map(_BETWEEN.search, set(cells))):
+        return [cells]
+    layers: dict[str, list[str]] = {}
+    for at, cell in enumerate(cells):
+        for tag in filter(_OUTSIDE.__ne__, tags_in(cell)):
+            layer = layers.setdefault(split_tag(tag)[1], [_OUTSIDE] * len(cells))
+            if layer[at] not in (_OUTSIDE, tag):
+                raise ValueError(f"the cell {cell!r} has two tags of one type; write them in two columns")
+            layer[at] = tag
+    return list(layers.values())
 
 
 def tag_advice(tag: str) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, lower_suffix, open_tree
-from fascicle.core.mention import Fragments, Span, without_overlaps
+from fascicle.core.mention import Fragments, Span, join_over_blanks, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import STEP, Standoff, TextBound, agrees, document_id
@@ -196,14 +196,19 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
         collector.drop(f"{row.place}: the offsets of {row.id} are not in a text of {plural(len(text), 'character')}")
         return ()
     merged = without_overlaps(spans)
+    joined = join_over_blanks(merged, text)
     hull = (merged[0][0], merged[-1][1])
-    if len(merged) < len(spans):
-        message = f"{row.place}: fragments of {row.id} overlap; they were joined"
-        standoff.say("overlapping-fragments", message, span=hull)
+    for code, what, is_so in (
+        ("overlapping-fragments", "overlap; they were joined", len(merged) < len(spans)),
+        ("fragments-joined", "have only white space between them; they were joined", len(joined) < len(merged)),
+        ("fragments-sorted", "were in another order", tuple(spans) != row.spans),
+    ):
+        if is_so:
+            standoff.say(code, f"{row.place}: fragments of {row.id} {what}", span=hull)
     if row.text is not None and not agrees(row.text, text, row.spans):
         message = f"{row.place}: the text of {row.id} is not the text at its offsets; offsets kept"
         standoff.say("text-mismatch", message, span=hull)
-    return merged
+    return joined
 
 
 def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:

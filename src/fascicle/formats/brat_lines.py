@@ -29,6 +29,7 @@ _TYPE: Final = "[^\\t ]+(?: (?!-?[0-9])[^\\t ]+)*"
 _TEXT_BOUND: Final = re.compile(rf"(T\S*)\t({_TYPE}) +({_PAIR}(?:;{_PAIR})*) *(?:\t(.*))?", re.DOTALL)
 # All characters that programs treat as line ends, and TAB: in the text column of a mention each becomes a blank.
 _BREAKS: Final = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029\0]")
+_BLANKS: Final = re.compile(r"\s+")
 _NOT_IN_NAMES: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029/\\\\:*?"<>|%]|^\\.')
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-F]{2})+")
 
@@ -67,6 +68,18 @@ def _parse_text_bound(line: str, *, place: str, listed: bool = True) -> TextBoun
 def join_fragments(text: str, spans: Sequence[Span]) -> str:
     """Returns the text column of a mention: fragments joined by one blank, with blanks for line breaks and TABs."""
     return _BREAKS.sub(" ", " ".join(text[start:end] for start, end in spans))
+
+
+def parts_on_lines(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Returns the fragments of a mention, divided at line ends and TABs, since brat refuses a fragment with one."""
+    parts = []
+    for start, end in spans:
+        for gap in _BLANKS.finditer(text, start, end):
+            if start < gap.start() and gap.end() < end and _BREAKS.search(gap[0]):
+                parts.append((start, gap.start()))
+                start = gap.end()  # noqa: PLW2901 - the rest of the fragment
+        parts.append((start, end))
+    return parts
 
 
 def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:

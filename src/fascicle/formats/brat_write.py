@@ -15,10 +15,11 @@ from fascicle.core.document import Document, Link, Mention, MentionKey, Relation
 from fascicle.core.files.atomic import check_folder, check_target
 from fascicle.core.files.source import LONGEST_NAME, STDIN
 from fascicle.core.files.tree import lower_suffix
+from fascicle.core.mention import join_over_blanks
 from fascicle.core.wording import plural, shorten
 from fascicle.errors import InputError, UsageError
 from fascicle.formats import brat_lines
-from fascicle.formats.brat_lines import file_name, format_reference, join_fragments, parse_reference
+from fascicle.formats.brat_lines import file_name, format_reference, join_fragments, parse_reference, parts_on_lines
 from fascicle.formats.handlers import SUFFIXES, TEXT, Writer, file_text
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
@@ -133,8 +134,11 @@ def _lines(document: Document, text: str, report: WriteReport) -> Iterator[str]:
     targets: dict[MentionKey, str] = {}
     for mention in document.mentions:
         target = targets[mention.key] = f"T{next(numbers['T'])}"
-        spans = ";".join(f"{start} {end}" for start, end in mention.spans)
-        yield f"{target}\t{_type(mention, document)} {spans}\t{join_fragments(text, mention.spans)}"
+        if join_over_blanks(mention.spans, text) != mention.spans:
+            report.lose("joined-fragments", document, mention)
+        parts = parts_on_lines(text, mention.spans)
+        spans = ";".join(f"{start} {end}" for start, end in parts)
+        yield f"{target}\t{_type(mention, document)} {spans}\t{join_fragments(text, parts)}"
         for letter, line in (
             *_links(mention, target, document, report),
             *_attributes(mention, target, document, report),

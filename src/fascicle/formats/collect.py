@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
 from fascicle.core.document import Document, Event, Link, Mention, MentionKey
 from fascicle.core.effects import make_event
-from fascicle.core.mention import Fragments, Span, check_fragments
-from fascicle.core.tags import TagCensus, decode_tags
+from fascicle.core.mention import Fragments, Span, check_fragments, join_over_blanks
+from fascicle.core.tags import TagCensus, decode_tags, tag_layers
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError
 
@@ -62,6 +62,7 @@ class MentionCollector:
         kind: str,
         *,
         expected: str | None = None,
+        is_standoff: bool = False,
         **facts: Unpack[_MentionFacts],
     ) -> MentionKey | None:
         """Adds one mention, if it lies in the text and was not added before; returns its key, or ``None``.
@@ -71,16 +72,23 @@ class MentionCollector:
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported.
                 Fragments may be joined by blanks or dots.
+            is_standoff: the source has a fragment for each line of a name; such fragments are joined.
             facts: further facts from the source.
         """
-        fragments = tuple(sorted(spans))
+        stated = tuple(spans)
+        fragments = tuple(sorted(stated))
         if not self._inside(fragments):
             self.drop(
                 f"a mention of type {kind!r} at {fragments} is not in a text of {plural(len(self._text), 'character')}"
             )
             return None
-        mention = Mention(fragments, kind, **facts)
-        other = expected is not None and mention.text_in(self._text) != expected
+        if fragments != stated:
+            self._say("fragments-sorted", f"the fragments of a mention of type {kind!r} are in another order")
+        mention = Mention(join_over_blanks(fragments, self._text) if is_standoff else fragments, kind, **facts)
+        if len(mention.spans) < len(fragments):
+            message = f"fragments of a mention of type {kind!r} with only white space between them were joined"
+            self._say("fragments-joined", message, span=(mention.start, mention.end))
+        other = expected not in (None, mention.text_in(self._text))
         if other and not _is_in(fragments, self._text, expected or ""):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
@@ -158,9 +166,10 @@ def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[st
 
 def read_tags(tags: Sequence[str], before: int, census: TagCensus) -> Iterator[TokenMention]:
     """Yields the mentions of a sentence by its tags, which are counted; ``before`` tokens are before it."""
-    census.add(tags)
-    for start, end, kind in decode_tags(tags):
-        yield TokenMention(((before + start, before + end),), kind)
+    for layer in tag_layers(tags):
+        census.add(layer)
+        for start, end, kind in decode_tags(layer):
+            yield TokenMention(((before + start, before + end),), kind)
 
 
 def join_tokens(

@@ -9,19 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.encodings import bom_encoding
 from fascicle.core.files.source import MAX_LINE, STDIN, Line, Source, line_text, open_bytes, read_lines_or_errors
-from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice
+from fascicle.core.tags import TagCensus, is_tag, split_tag, tag_advice, tag_layers
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.formats.collect import TokenMention, join_tokens, raise_first_error, read_tags
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
-from fascicle.formats.tag_names import BEGIN, Conll2012Rows, add_io_prefixes, is_conllu, is_fact, parse_conllu_row
+from fascicle.formats.tag_names import (
+    BEGIN,
+    Conll2012Rows,
+    add_io_prefixes,
+    columns_beside_numbers,
+    is_conllu,
+    is_fact,
+    parse_conllu_row,
+)
 
 _STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
@@ -32,6 +41,7 @@ _OTHERWISE: Final = (
 )
 # A "sentence" beyond this, in a file without one blank line, is a stream whose source did not mark sentences.
 _ONE_STREAM: Final = 1000
+_FIRST_LINES: Final = 100  # that show whether the first column numbers the rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +149,7 @@ class _Parser:
     def sentences(self) -> Iterator[_Given]:
         rows: list[_Row] = []
         broken: FormatError | None = None
-        for number, line in read_lines_or_errors(self._source):
+        for number, line in self._lines():
             bare = line.strip(" \t") if isinstance(line, str) else ""
             if isinstance(line, FormatError) or (bare and not bare.startswith((_MARK, BEGIN))):
                 if broken is None and not self._is_comment(line):
@@ -161,6 +171,24 @@ class _Parser:
         if rows or broken:
             self._settle()
             yield broken or _transposed(rows)
+
+    def _lines(self) -> Iterator[tuple[int, Line]]:
+        """Yields the numbered lines of the file.
+
+        Raises:
+            FormatError: the first column, unless it was chosen, numbers the words or the sentences.
+        """
+        lines = read_lines_or_errors(self._source)
+        first = list(islice(lines, _FIRST_LINES))
+        if (self._options.token_column, self._options.tag_columns) == (0, (-1,)) and (
+            columns := columns_beside_numbers([line for _, line in first if isinstance(line, str)])
+        ):
+            message = (
+                "the first column numbers the rows, and the words are in the second; choose the columns of words and "
+                f"tags with columns=VALUE, such as {','.join(map(str, columns))}"
+            )
+            raise FormatError(message, at=self._source.path)
+        yield from chain(first, lines)
 
     def _settle(self) -> None:
         """Sets the number of columns of a row: the most frequent one in the first sentence."""
@@ -187,6 +215,8 @@ class _Parser:
         try:
             token, tags = self._chosen(columns)
         except IndexError:
+            if line.startswith("#") and not is_tag(columns[-1]):
+                return None  # the source of a sentence, as GermEval writes it
             if not line.startswith(" ") or len(columns) != 1:
                 raise self._error(number, self._columns_message(columns, by_tab=by_tab)) from None
             columns = ["", *columns]
@@ -196,7 +226,8 @@ class _Parser:
             for at, tag in enumerate(tags):
                 if tag not in self._known:
                     tags[at] = tag.strip(" ")
-                    split_tag(tags[at])
+                    for (one,) in tag_layers([tags[at]]):
+                        split_tag(one)
                     self._known.add(tags[at])
         except ValueError as error:
             otherwise = "" if any(map(tag_advice, tags)) else f"; {_OTHERWISE}"

@@ -224,7 +224,9 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
 
     if record.shape.reader == label_studio.STEP:
         shape = record.shape
-        return label_studio.from_task(record.value, identifier, field=shape.text, annotator=shape.annotator)
+        return label_studio.from_task(
+            record.value, identifier, field=shape.text, annotator=shape.annotator, part=shape.to_name
+        )
     if record.shape.reader == _ARTICLE:
         return _of_article(record.value, identifier, meta=meta)
     return _of_bigbio(record.value, identifier, meta=meta)
@@ -307,7 +309,7 @@ def _of_bigbio(record: Mapping[str, Any], identifier: str, *, meta: dict[str, st
     for entity in given.entities:
         links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
         expected = " ".join(entity.text) if entity.text else None
-        collector.add(entity.offsets, entity.type, expected=expected, links=links)
+        collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
     sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
     return collector.document(identifier, before=_left_out(record), sections=sections, meta=meta)
 

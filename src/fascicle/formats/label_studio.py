@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
 from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
@@ -47,6 +47,7 @@ class _Region(msgspec.Struct):
     score: float | None = None
     meta: dict[str, Any] | None = None
     id: str | int | None = None
+    to_name: str | None = None  # the part of the task's page that shows the text
     from_id: str | int | None = None  # of a relation, as what follows
     to_id: str | int | None = None
     labels: tuple[str, ...] | None = None
@@ -97,7 +98,9 @@ class _Task(msgspec.Struct):
 _Layers = list[tuple[str, Sequence[_Region]]]  # source and its regions
 
 
-def from_task(task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "") -> Document:
+def from_task(
+    task: Mapping[str, Any], identifier: str, *, field: str = "", annotator: str = "", part: str = ""
+) -> Document:
     """Makes a document from a task.
 
     Args:
@@ -107,6 +110,8 @@ def from_task(task: Mapping[str, Any], identifier: str, *, field: str = "", anno
         annotator: whose annotation is gold, as number or address; ``"all"`` gives each annotator a source of their own,
             ``annotator-`` and the number or address. By default the only annotation of a task is gold, or the only one
             that is marked as ground truth.
+        part: ``to_name`` of the regions of this text; by default that which is called like the field, or whose texts
+            fit.
 
     Returns:
         The document; mentions of ``predictions`` have the version of the model as their source.
@@ -118,8 +123,9 @@ def from_task(task: Mapping[str, Any], identifier: str, *, field: str = "", anno
     name = _text_field(given.data, field)
     text = given.data[name]
     layers, events = _layers(given, annotator)
+    layers, others = _on_text(layers, given.data, name, part=part)
     collector = MentionCollector(text, step=STEP)
-    events += _add(collector, text, layers)
+    events += _add(collector, text, layers, others)
     meta = short_facts(given.data, leave=(name,))
     if (ours := given.ours) is not None:
         identifier, meta = ours.id, {**meta, **ours.meta}
@@ -180,12 +186,46 @@ def _chosen(made: Sequence[_Annotation], annotator: str) -> list[_Annotation]:
     )
 
 
+def _on_text(layers: _Layers, data: Mapping[str, Any], field: str, *, part: str) -> tuple[_Layers, int]:
+    """Returns the regions on the text of a field, and the number of those on other texts."""
+    labels = [one for _, regions in layers for one in regions if one.type == "labels"]
+    names = dict.fromkeys(one.to_name for one in labels if one.to_name)
+    ours = {part} if part else {field} & names.keys()
+    rest = [name for name in names if not isinstance(data.get(name), str)]
+    if not ours:
+        on = {name: [_labels_of(one) for one in labels if one.to_name == name] for name in rest}
+        fitting = [name for name in rest if _fit(data[field], on[name])]
+        elsewhere = len(rest) == 1 and any(_fit(text, on[rest[0]]) for text in data.values() if isinstance(text, str))
+        ours = set(fitting if len(rest) > 1 or elsewhere else rest)
+    if len(ours) > 1:
+        raise ValueError(
+            f"the regions of the task are on {' and '.join(sorted(ours))}, and nothing says which of them shows the "
+            f"field {field!r}; choose one with {fields_argument(('to_name', min(ours)))}"
+        )
+    kept: _Layers = [
+        (source, [one for one in regions if one.type != "labels" or not one.to_name or one.to_name in ours])
+        for source, regions in layers
+    ]
+    return kept, sum(len(regions) for _, regions in layers) - sum(len(regions) for _, regions in kept)
+
+
+def _labels_of(region: _Region) -> _Labels:
+    return msgspec.convert(region.value, _Labels)
+
+
+def _fit(text: object, regions: Sequence[_Labels]) -> bool:
+    """True if regions are in a text, and their own texts, as far as they have any, are at their offsets."""
+    if not isinstance(text, str) or any(one.end > len(text) for one in regions):
+        return False
+    return _agrees(text, regions, lambda one: (one.start, one.end))
+
+
 _Part = tuple[_Labels, _Region]  # of a mention
 
 
-def _add(collector: MentionCollector, text: str, layers: _Layers) -> list[Event]:
-    """Adds the mentions to the collector; counts the regions that are not mentions with a type."""
-    left: Counter[str] = Counter()
+def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -> list[Event]:
+    """Adds the mentions to the collector; counts the regions that are not mentions with a type of this text."""
+    left = Counter({"labels of other texts": others})
     found = [(source, parts) for source, regions in layers for parts in _mentions(regions, left)]
     place, events = _places(text, [one for _, parts in found for one, _ in parts])
     for source, parts in found:
@@ -214,7 +254,7 @@ def _mentions(regions: Sequence[_Region], left: Counter[str]) -> list[list[_Part
         regions: of one source.
         left: receives the counts of what is no mention and joins none.
     """
-    parts = [(msgspec.convert(one.value, _Labels), one) for one in regions if one.type == "labels"]
+    parts = [(_labels_of(one), one) for one in regions if one.type == "labels"]
     groups = [[number] for number in range(len(parts))]
     at = {one.id: number for number, (_, one) in enumerate(parts) if one.id is not None}
     for one in regions:
@@ -366,19 +406,22 @@ def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any
 def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     """Opens an array and yields the function that adds a task; the array is closed at the end.
 
+    The number of a task is its id: the converter of Label Studio's library needs one, its server ignores it.
+
     Args:
         stream: a file.
         encode: makes the tasks.
     """
-    before: Sequence[bytes] = (b"[\n",)
+    before = b"[\n"
+    numbers = count(1)
 
     def put(data: Any) -> None:
         nonlocal before
-        stream.write(b"".join((*before, data)))
-        before = (b",\n",)
+        stream.write(b'%b{"id":%d,%b' % (before, next(numbers), data[1:]))
+        before = b",\n"
 
     yield put
-    stream.write(b"[]\n" if before == (b"[\n",) else b"\n]\n")
+    stream.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
 WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_array, grows=False)

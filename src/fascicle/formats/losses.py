@@ -56,6 +56,7 @@ OF_WRITERS: Final[Mapping[str, str]] = MappingProxyType(
         "nul": "NUL characters of the text, a blank instead",
         "control-characters": "control characters, a picture of each instead (or U+FFFD)",
         "not-on-words": "mentions that do not begin and end with a word",
+        "joined-fragments": "mentions of several fragments with only white space between them, which readers join",
         "across-sentences": "mentions that reach across sentences",
         "across-sections": "mentions that reach across sections",
         "empty-documents": "documents without a word, which leave no trace in the file",

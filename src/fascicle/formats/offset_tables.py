@@ -123,7 +123,7 @@ def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> 
             if all(end - start == len(given) and text.startswith(given, start) for start, end in row.spans)
         )
         expected = next(right, row.texts[0] if row.texts else None)
-        collector.add(row.spans, row.type, expected=expected)
+        collector.add(row.spans, row.type, expected=expected, is_standoff=True)
     message = f"{name} has no row in the table"
     events = () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
     # Codecs that let lone surrogates pass make texts that no document may have.

@@ -33,7 +33,8 @@ _TITLE: Final = "title"
 _TEXT_LINE: Final = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _SEPARATORS: Final = re.compile(r"[|,;+]")
 _ONE_ID: Final = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.\-]*:)?[A-Za-z]{0,8}_?[0-9][\w.\-]*(?:\(Tax:[0-9]+\))?")
-_NO_ID: Final = frozenset({"", "-", "-1"})
+_NO_CONCEPT: Final = "-"  # as NCBI writes it; other readers take a mention with an empty column for a relation
+_NO_ID: Final = frozenset({"", _NO_CONCEPT, "-1"})
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -185,7 +186,7 @@ def parse_links(columns: Sequence[str]) -> tuple[tuple[Link, ...], tuple[tuple[s
     if column not in _NO_ID:
         parts = [part for part in map(str.strip, _SEPARATORS.split(column)) if part not in _NO_ID]
         ids = list(dict.fromkeys(parts)) if all(_ONE_ID.fullmatch(part) for part in parts) and parts else [column]
-    attributes = [] if raw == "|".join(ids) else [(RAW_ID, raw)]
+    attributes = [] if raw in ("|".join(ids), _NO_CONCEPT) else [(RAW_ID, raw)]
     if len(columns) > 6 and columns[6]:
         attributes.append((_NAMES, columns[6]))
     return tuple(parse_link(one) if ":" in one and not _SEPARATORS.search(one) else Link(id=one) for one in ids), tuple(
@@ -279,7 +280,7 @@ def count_links(mention: Mention, found: Iterable[Link], document: Document, rep
 def _facts(mention: Mention) -> list[str]:
     """Returns the column of concept ids, and the column of names if there are any."""
     names = dict(mention.attributes).get(_NAMES, "")
-    concept = concept_column(mention)
+    concept = concept_column(mention) or _NO_CONCEPT
     return [concept, names] if names and not _NOT_IN_COLUMNS.search(names) else [concept]
 
 

@@ -41,6 +41,7 @@ class JsonShape:
         inclusive: ``end`` is the last token or character itself.
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
+        to_name: of the regions in a Label Studio export that are on the text.
         ignored: names of fields, with commas between them, that look like annotation and are not to be read.
         tag_names: of tags that are numbers.
         reader: name of the tool or schema whose records have a reader of their own.
@@ -66,6 +67,7 @@ class JsonShape:
     inclusive: bool = False
     bare: bool = False
     annotator: str = ""
+    to_name: str = ""
     ignored: str = ""
     tag_names: tuple[str, ...] = ()
     reader: str = ""
@@ -96,7 +98,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             reader="label-studio",
             needs=(("data", dict), ("annotations", list)),
             also=("predictions",),
-            movable=("text", "annotator"),
+            movable=("text", "annotator", "to_name"),
             id="id",
         ),
         "bigbio": JsonShape(reader="bigbio", needs=(("passages", list), ("entities", list)), id="document_id"),

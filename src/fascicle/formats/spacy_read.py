@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -373,10 +374,17 @@ def _told(found: _Bin, number: int) -> tuple[str | None, dict[str, str], list[Ev
     return str(identifier) if isinstance(identifier, str | int) else None, facts, events
 
 
+def _is_of_entities(name: str) -> bool:
+    """True for a fact that an annotator states, and false for grammar and forms, which spaCy makes of any text."""
+    return name == "ENT_ID" or name.isdigit()
+
+
 def _unread(found: _Bin, columns: _Columns, number: int) -> list[Event]:
     events = []
-    if columns.unread:
-        events.append(_loss("attributes-left-out", f"these facts of tokens are not read: {', '.join(columns.unread)}"))
+    for is_loss, names in groupby(sorted(columns.unread, key=_is_of_entities), key=_is_of_entities):
+        message = f"these facts of tokens are not read: {', '.join(names)}"
+        note = Event(step=_STEP, kind="note", code="grammar-left-out", message=message)
+        events.append(_loss("attributes-left-out", message) if is_loss else note)
     if number < len(found.cats) and found.cats[number]:
         events.append(_loss("categories-left-out", "categories of the text are not read"))
     return events

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -188,3 +189,44 @@ def parse_conllu_row(columns: Sequence[str]) -> tuple[str, list[str]] | None:
 def is_conllu(columns: Sequence[str]) -> bool:
     """True if a row has the ten columns of CoNLL-U, and no tag in the last."""
     return len(columns) == 10 and _NUMBER.fullmatch(columns[0]) is not None and not is_tag(columns[9])
+
+
+_WORD_NUMBER: Final = re.compile(r"(?:\d+-)?(\d{1,9})")
+
+
+def columns_beside_numbers(lines: Iterable[str]) -> tuple[int, ...]:
+    """Returns the columns of words and tags if the first column only counts words, or is the same in each sentence.
+
+    Args:
+        lines: the beginning of a file.
+
+    Returns:
+        The second column and those of tags; empty if the first column may hold words.
+    """
+    groups = groupby(lines, lambda line: bool(line.strip()) and not line.startswith(("#", "-DOCSTART-")))
+    blocks = [
+        [line.split("\t") if "\t" in line else line.split() for line in group] for is_row, group in groups if is_row
+    ]
+    rows = [block for block in blocks if len(block) > 1]
+    width = min((len(row) for block in rows for row in block), default=0)
+    if width < 3 or any(map(is_conllu, chain.from_iterable(rows))):
+        return ()
+    words = [row[1] for block in rows for row in block]
+    if all(map(is_tag, words)) or not any(map(str.isalpha, "".join(words))):
+        return ()
+    if not (all(map(_counts, rows)) or all(map(_repeats, rows))):
+        return ()
+    tagged = [at for at in range(2, width) if all(is_tag(row[at]) for block in rows for row in block)]
+    return (1, *(tagged or [width - 1]))
+
+
+def _counts(block: Sequence[Sequence[str]]) -> bool:
+    """True if the first column counts the rows."""
+    numbers = [int(one[1]) if (one := _WORD_NUMBER.fullmatch(row[0])) else -1 for row in block]
+    return numbers[0] >= 0 and all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _repeats(block: Sequence[Sequence[str]]) -> bool:
+    """True if the first column is the same in all rows, and the second is not."""
+    first, second = ({row[at] for row in block} for at in (0, 1))
+    return len(first) == 1 < len(second)

@@ -123,19 +123,19 @@ def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -
     Args:
         project: its title.
         client: see `connect_label_studio`.
-        fields: ``("annotator", NAME)`` and ``("text", FIELD)``, as for a file that Label Studio exported.
+        fields: ``("annotator", NAME)``, ``("text", FIELD)`` and ``("to_name", NAME)``, as for a file that Label Studio exported.
 
     Raises:
         UsageError: there is no such project, or several; or another field.
         FormatError: a task without a text, or with several annotations of which none is marked as ground truth.
     """
     asked = dict(fields)
-    if unknown := sorted(asked.keys() - {"annotator", "text"}):
-        raise UsageError(f"a task has no part {unknown[0]!r}; name a field for annotator or text")
-    annotator, field = asked.get("annotator", ""), asked.get("text", "")
+    if unknown := sorted(asked.keys() - {"annotator", "text", "to_name"}):
+        raise UsageError(f"a task has no part {unknown[0]!r}; name a field for annotator, text or to_name")
+    annotator, field, part = (asked.get(name, "") for name in ("annotator", "text", "to_name"))
     for one in client.tasks.list(project=_number(project, client)):
         try:
-            yield label_studio.from_task(one.dict(), str(one.id), field=field, annotator=annotator)
+            yield label_studio.from_task(one.dict(), str(one.id), field=field, annotator=annotator, part=part)
         except (ValueError, msgspec.ValidationError) as error:
             raise FormatError(f"{error}", at=f"task {one.id} of {project}") from None
 
