@@ -86,3 +86,83 @@ def test_a_type_system_of_another_export_is_named(tmp_path: Path) -> None:
     (tmp_path / "TypeSystem.xml").write_text(TYPES)
     with pytest.raises(FormatError, match=r"a type that TypeSystem\.xml beside it does not have "):
         list(read(tmp_path / "a.xmi"))
+
+
+def described(name: str, features: dict[str, str], above: str = "uima.tcas.Annotation") -> dict[str, object]:
+    ranges = {key: {"%NAME": key, "%RANGE": value} for key, value in features.items()}
+    return {"%NAME": name, "%SUPER_TYPE": above, **ranges}
+
+
+STRING, FSARRAY = "uima.cas.String", "uima.cas.FSArray"
+SEGMENT = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
+COREFERENCE = "de.tudarmstadt.ukp.dkpro.core.api.coref.type.CoreferenceLink"
+LAYERS = (
+    described("custom.Finding", {"negated": "uima.cas.Boolean", "grade": "uima.cas.Integer", "value": STRING}),
+    described("custom.Host", {"links": FSARRAY}),
+    described("custom.Link", {"role": STRING, "target": "uima.tcas.Annotation"}, "uima.cas.TOP"),
+    described(COREFERENCE, {"next": COREFERENCE, "referenceType": STRING}),
+    described("org.dkpro.core.api.xml.type.XmlElement", {"qName": STRING}),
+    described(f"{SEGMENT}Token", {}),
+    described(f"{SEGMENT}Sentence", {}),
+)
+
+
+def structure(number: int, kind: str, span: tuple[int, int], sofa: int = 1, **features: object) -> dict[str, object]:
+    return {"%ID": number, "%TYPE": kind, "@sofa": sofa, "begin": span[0], "end": span[1], **features}
+
+
+def several(texts: dict[str, str | None], *structures: dict[str, object]) -> bytes:
+    """A CAS with a view for each text."""
+    sofas = [
+        {"%ID": at, "%TYPE": "uima.cas.Sofa", "sofaNum": at, "sofaID": name}
+        | ({} if text is None else {"sofaString": text})
+        for at, (name, text) in enumerate(texts.items(), 1)
+    ]
+    views = {
+        name: {"%SOFA": at, "%MEMBERS": [one["%ID"] for one in structures if one.get("@sofa") == at]}
+        for at, name in enumerate(texts, 1)
+    }
+    types = {str(one["%NAME"]): one for one in LAYERS}
+    return json.dumps({"%TYPES": types, "%FEATURE_STRUCTURES": [*sofas, *structures], "%VIEWS": views}).encode()
+
+
+def test_facts_slots_chains_and_segments(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(
+        several(
+            {"_InitialView": "No tremor."},
+            structure(10, "custom.Finding", (3, 9), negated=True, grade=2, value="true"),
+            structure(11, "custom.Host", (0, 2), **{"@links": 20}),
+            {"%ID": 20, "%TYPE": FSARRAY, "%ELEMENTS": [21]},
+            {"%ID": 21, "%TYPE": "custom.Link", "role": "r", "@target": 10},
+            structure(12, COREFERENCE, (0, 2)),
+            structure(13, "org.dkpro.core.api.xml.type.XmlElement", (0, 10), qName="p"),
+            *(structure(30 + at, f"{SEGMENT}Token", span) for at, span in enumerate(((3, 9), (0, 2), (9, 10)))),
+            structure(40, f"{SEGMENT}Sentence", (0, 10)),
+        )
+    )
+    (found,) = read(path)
+    assert [(one.type, one.attributes) for one in found.mentions] == [
+        ("Host", ()),
+        ("Finding", (("negated", "true"), ("grade", "2"), ("value", "true"))),
+    ]
+    assert (found.words, found.sentences) == (((0, 2), (3, 9), (9, 10)), ((0, 10),))
+    codes = {event.code: event.message for event in found.events}
+    assert codes == {"relations-left-out": "not read: 1", "coreferences-left-out": "not read: 1"}
+
+
+def test_each_view_with_a_text_is_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    finding = (structure(10, "custom.Finding", (3, 9)), structure(11, "custom.Finding", (5, 11), sofa=2))
+    path.write_bytes(several({"_InitialView": "No tremor", "German": "Kein Tremor"}, *finding))
+    found = list(read(path))
+    assert [(one.id, one.text) for one in found] == [("a", "No tremor"), ("a#German", "Kein Tremor")]
+    assert [[m.text_in(one.text) for m in one.mentions] for one in found] == [["tremor"], ["Tremor"]]
+    path.write_bytes(several({"_InitialView": "No tremor", "Audio": None}, finding[0]))
+    (one,) = read(path)
+    assert one.events == ()
+    path.write_bytes(several({"_InitialView": "No tremor", "Audio": None}, *finding))
+    (one,) = read(path)
+    assert [(event.code, event.message) for event in one.events] == [
+        ("parts-left-out", "views without a text are not read: Audio")
+    ]

@@ -1,4 +1,4 @@
-"""What mentions are in files of other tools: columns that number words, several tags in a cell, signs for no concept."""
+"""What mentions are in files of other tools: numbered words, several tags in a cell, signs for no concept."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_layers_stacks_parts_and_offsets(tmp_path: Path) -> None:
     assert [(one.text_in(found.text), one.type, one.attributes) for one in found.mentions] == [
         ("Aspirin", "Agent", ()),
         ("Aspirin", "Drug", ()),
-        ("5mg\nhelps", "low|high", ()),
+        ("5mg\nhelps", "Dose", (("note", "low|high"),)),
         ("mg", "Unit", ()),
         (".", "Dose", ()),
         ("Next", "NamedEntity", ()),
@@ -64,7 +64,32 @@ def test_features_beside_the_type_are_attributes(tmp_path: Path) -> None:
     head = "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|kind|doubt|\n\n#Text=a b\n"
     found = of(tmp_path, f"{head}1-1\t0-1\ta\tDrug[1]\tyes[1]\t_\t\n1-2\t2-3\tb\tDrug[1]\tyes[1]\t_\t\n")
     (mention,) = found.mentions
-    assert (mention.spans, mention.type, mention.attributes) == (((0, 3),), "Drug", (("doubt", "yes"),))
+    assert (mention.spans, mention.type, mention.attributes) == (
+        ((0, 3),),
+        "Drug",
+        (("layer", "Span"), ("doubt", "yes")),
+    )
+
+
+HOST = "webanno.custom.Host|ROLE_webanno.custom.Host:links_webanno.custom.HostLinksLink|uima.tcas.Annotation|sure"
+FINDING = "webanno.custom.Finding|negated|certainty|value"
+
+
+def test_features_slots_and_values_that_are_no_types(tmp_path: Path) -> None:
+    head = f"#FORMAT=WebAnno TSV 3.3\n#T_SP={HOST}\n#T_SP={FINDING}\n\n\n#Text=a b c d\n"
+    rows = (
+        "1-1\t0-1\ta\tr[5]\t1-2[2];1-3\tyes[5]\t_\t_\t_\t\n"
+        "1-2\t2-3\tb\tr[5]\t1-2[2];1-3\tyes[5]\ttrue[2]\thigh[2]\t3[2]\t\n"
+        "1-3\t4-5\tc\t_\t_\t_\tfalse\t*\tCough\t\n1-4\t6-7\td\t_\t*\tno\t_\t_\t_\t\n"
+    )
+    found = of(tmp_path, head + rows)
+    assert [(one.text_in(found.text), one.type, dict(one.attributes)) for one in found.mentions] == [
+        ("a b", "Host", {"sure": "yes"}),
+        ("b", "Finding", {"negated": "true", "certainty": "high", "value": "3"}),
+        ("c", "Cough", {"layer": "Finding", "negated": "false"}),
+        ("d", "Host", {"sure": "no"}),
+    ]
+    assert [(event.code, event.message) for event in found.events] == [("relations-left-out", "not read: 2")]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,17 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Ints
 
-__all__ = ["SCHEMES", "TagCensus", "TagScheme", "decode_tags", "is_tag", "split_tag", "tag_advice", "tag_layers", "tag_scheme", "tags_in"]
+__all__ = [
+    "SCHEMES",
+    "TagCensus",
+    "TagScheme",
+    "decode_tags",
+    "is_tag",
+    "split_tag",
+    "tag_advice",
+    "tag_layers",
+    "tag_scheme",
+]
 
 _OUTSIDE: Final = "O"
 _OPENERS: Final = frozenset("BSU")
@@ -51,16 +61,11 @@ def split_tag(tag: str) -> tuple[str, str]:
     return tag[0], tag[2:]
 
 
-def tags_in(cell: str) -> list[str]:
-    """Returns the tags of a cell; several have ``;``, ``|`` or ``,`` between them, as in ``B-Chemical;B-Drug``."""
-    return _BETWEEN.split(cell)
-
-
 def tag_layers(cells: Sequence[str]) -> list[Sequence[str]]:
     """Returns the layers of tags in the cells of one sentence: the cells themselves, or one layer for each type.
 
     Args:
-        cells: One cell per token, see `tags_in`.
+        cells: One cell per token; several tags have ``;``, ``|`` or ``,`` between them, as in ``B-Chemical;B-Drug``.
 
     Raises:
         ValueError: If a tag is malformed, or a cell has two tags of one type.
@@ -69,7 +74,7 @@ def tag_layers(cells: Sequence[str]) -> list[Sequence[str]]:
         return [cells]
     layers: dict[str, list[str]] = {}
     for at, cell in enumerate(cells):
-        for tag in filter(_OUTSIDE.__ne__, tags_in(cell)):
+        for tag in filter(_OUTSIDE.__ne__, _BETWEEN.split(cell)):
             layer = layers.setdefault(split_tag(tag)[1], [_OUTSIDE] * len(cells))
             if layer[at] not in (_OUTSIDE, tag):
                 raise ValueError(f"the cell {cell!r} has two tags of one type; write them in two columns")

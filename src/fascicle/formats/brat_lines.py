@@ -77,7 +77,7 @@ def parts_on_lines(text: str, spans: Sequence[Span]) -> list[Span]:
         for gap in _BLANKS.finditer(text, start, end):
             if start < gap.start() and gap.end() < end and _BREAKS.search(gap[0]):
                 parts.append((start, gap.start()))
-                start = gap.end()  # noqa: PLW2901 - the rest of the fragment
+                start = gap.end()
         parts.append((start, end))
     return parts
 

@@ -9,8 +9,10 @@ A CAS needs the package dkpro-cassis (extra ``cas``), which counts offsets in co
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +21,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD, refuse_entities
 from fascicle.core.files.source import Source, read_lines
-from fascicle.core.mention import Span, parse_link
+from fascicle.core.mention import Span, check_ranges, parse_link
 from fascicle.errors import FormatError, Place, import_extra
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import package_errors, read_all_bytes
@@ -28,8 +30,18 @@ from fascicle.formats.report import ReadReport
 
 _STEP: Final = "webanno"
 MARK: Final = "#FORMAT=WebAnno TSV 3"
-_ENTITIES: Final = "ner.type.NamedEntity"
-_LINGUISTIC: Final = "de.tudarmstadt.ukp.dkpro.core.api."  # layers of words and grammar, but for names
+_ENTITIES: Final = "ner.type."
+# Layers of words and grammar, but for names, and what the programs keep for themselves.
+_OTHERS: Final = (
+    "de.tudarmstadt.ukp.dkpro.core.api.",
+    "de.tudarmstadt.ukp.clarin.webanno.",
+    "de.tudarmstadt.ukp.inception.",
+    "org.dkpro.core.api.",
+    "uima.",
+)
+_REFINING: Final = ("value", "label", "class", "type", "category", "kind")  # features that say what a mention is
+_NOT_A_TYPE: Final = re.compile(r"true|false|[-+]?[\d.,]+", re.IGNORECASE)
+_SLOTS: Final = "ROLE_"  # a column of roles; the next one has the annotations in these roles
 _TEXT: Final = "#Text="
 _ROW: Final = re.compile(r"\d+-\d+(\.\d+)?\t(\d{1,12})-(\d{1,12})\t([^\t]*)\t?(.*)")
 _LAYER: Final = re.compile(r"#T_(SP|CH|RL)=([^|]+)\|?(.*)")
@@ -50,7 +62,7 @@ class _Found:
     words: list[Span] = field(default_factory=list)
     sentences: list[Span] = field(default_factory=list)
     mentions: dict[tuple[str, int], tuple[Span, dict[str, str]]] = field(default_factory=dict)
-    other: set[str] = field(default_factory=set)
+    other: Counter[str] = field(default_factory=Counter)  # what is not read
     numbers: Iterator[int] = field(default_factory=lambda: count(1_000_000_000))  # of annotations without one
 
     def begin(self, start: int, token: str) -> None:
@@ -68,31 +80,39 @@ class _Found:
         """Adds the annotations of a token or of a part of it."""
         at = 0
         for kind, name, features in self.layers:
-            given = [
+            columns = [
                 _STACKED.findall(cell)[: cell.replace("\\|", "").count("|") + 1]
                 for cell in cells[at : at + len(features)]
             ]
             at += len(features)
-            for values in zip_longest(*given, fillvalue="_"):
-                said = [_VALUE.match(value) for value in values]
-                facts = {
-                    key: one[1] for key, one in zip(features, said, strict=True) if one and one[1] not in ("_", "*", "")
-                }
-                if all(value == "_" for value in values) or (kind == "SP" and not _is_of_mentions(name)):
+            for values in zip_longest(*columns, fillvalue="_"):
+                if all(value == "_" for value in values) or (kind != "CH" and not _is_of_mentions(name)):
                     continue
-                if kind != "SP":
-                    self.other.add(_OTHER[kind])
-                    continue
-                number = next((int(one[2]) for one in said if one and one[2]), None) or next(self.numbers)
-                before, kept = self.mentions.get((name, number), (place, facts))
-                self.mentions[name, number] = (min(before[0], place[0]), max(before[1], place[1])), kept
+                if kind == "SP":
+                    self._add(name, features, place, values)
+                else:
+                    self.other[_OTHER[kind]] += 1
+
+    def _add(self, layer: str, features: list[str], place: Span, values: tuple[str, ...]) -> None:
+        """Adds an annotation, or a further token of one; its slots are counted once."""
+        roles = {at for at, feature in enumerate(features) if feature.startswith(_SLOTS)}
+        targets = {at + 1 for at in roles}
+        stated = {at: one for at, value in enumerate(values) if at not in targets and (one := _VALUE.match(value))}
+        number = next((int(one[2]) for one in stated.values() if one[2]), 0) or next(self.numbers)
+        if (layer, number) not in self.mentions:
+            fillers = [value for at, value in enumerate(values) if at in targets and value not in ("_", "*")]
+            self.other[_OTHER["RL"]] += sum(value.count(";") + 1 for value in fillers)
+        facts = {features[at]: one[1] for at, one in stated.items() if at not in roles and one[1] not in ("_", "*", "")}
+        (start, end), facts = self.mentions.get((layer, number), (place, facts))
+        self.mentions[layer, number] = (min(start, place[0]), max(end, place[1])), facts
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the name of the file.
 
     Mentions are the named entities, and the annotations of layers that a project defines. The type is the value of an
-    entity, else the first feature, else the name of the layer; other features are attributes.
+    entity, or of a feature such as ``label`` (then the attribute ``layer`` has the name of the layer), else the name
+    of the layer; other features are attributes. The fillers of slots are counted as relations.
 
     Args:
         source: the file.
@@ -143,22 +163,30 @@ def _document(source: Source, found: _Found) -> Document:
     collector = MentionCollector(text, step=_STEP)
     for (layer, _), (span, facts) in found.mentions.items():
         _add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
-    said: list[Event] = [make_event(code, step=_STEP, message="they are not read") for code in sorted(found.other)]
     sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
+    sentences = tuple((start, start + len(text[start:end].rstrip())) for start, end in sentences)
+    said = _left_out(found.other, _STEP)
     return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
+
+
+def _left_out(counts: Counter[str], step: str) -> list[Event]:
+    return [make_event(code, step=step, message=f"not read: {count:,}") for code, count in sorted((+counts).items())]
 
 
 def _is_of_mentions(layer: str) -> bool:
     """True if a layer may hold mentions, and not words, grammar or what the program keeps."""
-    return _ENTITIES in layer or not layer.startswith((_LINGUISTIC, "uima."))
+    return _ENTITIES in layer or not layer.startswith(_OTHERS)
 
 
 def _add_mention(collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str]) -> None:
-    """Adds an annotation of a layer; of its features one is the type, see `read`."""
-    main = "value" if _ENTITIES in layer else next(iter(facts), "")
-    links = (parse_link(facts.pop("identifier")),) if _ENTITIES in layer and "identifier" in facts else ()
-    kind = facts.pop(main, "") or layer.rpartition(".")[2] or layer.rstrip(".") or layer
-    collector.add((span,), kind, links=links, attributes=tuple(facts.items()))
+    """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`."""
+    name = layer.rpartition(".")[2] or layer.rstrip(".") or layer
+    is_entity = _ENTITIES in layer
+    links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
+    usable = (key for key in _REFINING if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key])))
+    kind = facts.pop(next(usable, ""), "")
+    of_layer = {"layer": name} if kind and not is_entity else {}
+    collector.add((span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items()))
 
 
 def _plain(text: str) -> str:
@@ -170,12 +198,15 @@ READER: Final = Reader(read=read)
 
 _CAS_STEP: Final = "cas"
 _TYPES: Final = "TypeSystem.xml"
+_FIRST_VIEW: Final = "_InitialView"
+_SEGMENTS: Final = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
+_PLACE: Final = ("begin", "end", "sofa")
 
 
 def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
-    """Yields the one document of a file; its id is the title that it states, else the name of the file.
+    """Yields a document for each view with a text; its id is the title that it states, else the name of the file.
 
-    Mentions are those of `read`.
+    The id of a further view ends with ``#`` and its name. Mentions are those of `read`.
 
     Args:
         source: the file; beside XMI stands ``TypeSystem.xml``.
@@ -188,32 +219,93 @@ def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Doc
     """
     with package_errors(source):
         cas = _cas(source)
-        collector, relations, identifier = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), 0, source.name
-        for one in cas.select_all_annotations():
-            names = [feature.name for feature in one.type.all_features]
-            if one.type.name.endswith(".DocumentMetaData"):
-                identifier = getattr(one, "documentTitle", None) or identifier
-            elif "Governor" in names:
-                relations += _is_of_mentions(one.type.name)
-            elif _is_of_mentions(one.type.name):
-                facts = {name: value for name in names if isinstance(value := getattr(one, name), str) and value}
-                _add_mention(collector, one.type.name, (one.begin, one.end), facts=facts)
-        message = f"relations are not read ({relations:,})"
-        events = (make_event("relations-left-out", step=_CAS_STEP, message=message),) if relations else ()
-        yield collector.document(identifier, events=events)
+        shown = [one for one in cas.views if one.sofa.sofaString is not None] or cas.views[:1]
+        shown.sort(key=lambda one: one.sofa.sofaID != _FIRST_VIEW)
+        silent = [one.sofa.sofaID for one in cas.views if one not in shown and one.get_all_fs()]
+        title = ""
+        for number, view in enumerate(shown):
+            made = _of_view(cas.get_view(view.sofa.sofaID), title or source.name)
+            title = title or made.id
+            if silent and not number:
+                message = f"views without a text are not read: {', '.join(silent)}"
+                made = made.with_events(make_event("parts-left-out", step=_CAS_STEP, message=message))
+            yield made.having(id=f"{title}#{view.sofa.sofaID}") if number else made
+
+
+def _of_view(cas: Any, identifier: str) -> Document:
+    """Returns the document of a view; its id is the title that it states, else the given one."""
+    collector, other = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), Counter[str]()
+    ranges: dict[str, set[Span]] = {"Token": set(), "Sentence": set()}
+    for one in cas.select_all_annotations():
+        layer, names = one.type.name, [feature.name for feature in one.type.all_features]
+        if layer.endswith(".DocumentMetaData"):
+            identifier = getattr(one, "documentTitle", None) or identifier
+        elif layer.startswith(_SEGMENTS) and one.begin < one.end:
+            ranges.get(layer.removeprefix(_SEGMENTS), set()).add((one.begin, one.end))
+        elif "next" in names:
+            other[_OTHER["CH"]] += 1
+        elif "Governor" in names:
+            other[_OTHER["RL"]] += _is_of_mentions(layer)
+        elif _is_of_mentions(layer):
+            stated = {name: getattr(one, name) for name in names if name not in _PLACE}
+            facts = {name: text for name, value in stated.items() if (text := _fact(value))}
+            other[_OTHER["RL"]] += sum(_fillers(value) for name, value in stated.items() if name not in facts)
+            _add_mention(collector, layer, (one.begin, one.end), facts=facts)
+    words, sentences = (_in_text(found, cas.sofa_string or "") for found in ranges.values())
+    return collector.document(identifier, words=words, sentences=sentences, events=_left_out(other, _CAS_STEP))
+
+
+def _fact(value: object) -> str:
+    """Returns the value of a feature as text, as WebAnno TSV has it; empty for none, and for other annotations."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return str(value)
+    texts = getattr(value, "elements", None) or ()
+    return "; ".join(texts) if all(isinstance(one, str) for one in texts) else ""
+
+
+def _fillers(value: object) -> int:
+    """Returns the number of annotations in a slot."""
+    found = getattr(value, "elements", value)
+    return len(found) if isinstance(found, list) else found is not None
+
+
+def _in_text(found: set[Span], text: str) -> tuple[Span, ...] | None:
+    """Returns the ranges of words or sentences in order; ``None`` without any, or if they overlap."""
+    try:
+        check_ranges(ordered := sorted(found), length=len(text), name="the word or sentence")
+    except ValueError:
+        return None
+    return tuple(ordered) or None
 
 
 def _cas(source: Source) -> Any:
     cassis = import_extra("cassis", extra="cas", package="dkpro-cassis")
     content = read_all_bytes(source)
     if content.getvalue().lstrip()[:1] == b"{":
-        return cassis.load_cas_from_json(content)
+        return _load_json(content)
     refuse_entities(content.getvalue(), source)
     beside = Path(source.path).with_name(_TYPES)
     if not beside.is_file():
         raise FormatError(f"XMI needs the file {_TYPES} of its export in the same folder; put it there", at=source.path)
     refuse_entities(beside.read_bytes(), source)
     return cassis.load_cas_from_xmi(content, typesystem=cassis.load_typesystem(beside))
+
+
+def _load_json(content: BytesIO) -> Any:
+    from cassis import TypeSystem  # type: ignore[import-untyped,unused-ignore]
+    from cassis.json import CasJsonDeserializer  # type: ignore[import-untyped,unused-ignore]
+
+    class Deserializer(CasJsonDeserializer):  # type: ignore[misc,unused-ignore]
+        """That of the package, whose version 0.12 makes each further view twice, which it then refuses."""
+
+        def _get_or_create_view(self, cas: Any, view_name: str, *more: Any) -> Any:
+            if any(view.sofa.sofaID == view_name for view in cas.views[1:]):
+                return cas.get_view(view_name)
+            return super()._get_or_create_view(cas, view_name, *more)
+
+    return Deserializer().deserialize(content, TypeSystem())
 
 
 CAS_READER: Final = Reader(read=_read_cas)

@@ -123,7 +123,7 @@ def pull(project: str, *, client: Any, fields: Iterable[tuple[str, str]] = ()) -
     Args:
         project: its title.
         client: see `connect_label_studio`.
-        fields: ``("annotator", NAME)``, ``("text", FIELD)`` and ``("to_name", NAME)``, as for a file that Label Studio exported.
+        fields: ``("annotator", NAME)``, ``("text", FIELD)`` and ``("to_name", NAME)``, as for an exported file.
 
     Raises:
         UsageError: there is no such project, or several; or another field.
