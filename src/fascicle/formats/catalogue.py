@@ -137,7 +137,7 @@ _ROWS: Final = (
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),
     _row("kazu", "documents of Kazu in JSON", ends=".kazu.jsonl .kazu.json", both="kazu"),
-    _row("label-studio", _TASKS, ends=".label-studio.json", reads="records", writes="label_studio"),
+    _row("label-studio", _TASKS, ends=".label-studio.json", reads="records", writes="label_studio_write"),
     _row("pubtator3", _PUBTATOR3, ends=".pubtator3.json", both="bioc_files"),
     _row("tsv", "mentions only: document, type, start, end, score, text, links, names", ends=".tsv", writes="tables"),
     _row("csv", "the same for spreadsheets", ends=".csv", writes="tables"),

@@ -1,34 +1,26 @@
-"""Tasks in exports of Label Studio: spans from one or several annotators and from models; and tasks to import.
-
-Written tasks name the parts of the labelling configuration ``label`` and ``text``, as its own examples do
-(https://labelstud.io/guide/predictions).
-"""
+"""Tasks in exports of Label Studio: spans from one or several annotators and from models."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import accumulate, count, pairwise
-from typing import Any, BinaryIO, Final, TypeVar
+from itertools import accumulate
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from fascicle.core.document import GOLD, Document, Event, Link, Mention
+from fascicle.core.document import GOLD, Document, Event, Link
 from fascicle.core.effects import make_event
-from fascicle.core.mention import Span, display_identifier, without_overlaps
+from fascicle.core.mention import Span, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector, short_facts
-from fascicle.formats.handlers import Encode, WriteOne, Writer
-from fascicle.formats.losses import OF_LINKS, held_fields
-from fascicle.formats.report import WriteReport
 from fascicle.formats.unread import fields_argument
 
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
 PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
-_OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
+OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 _END_OF_LINE: Final = re.compile("[\n\r]")  # for which Label Studio writes two characters, \n
@@ -55,7 +47,7 @@ class _Region(msgspec.Struct):
     @property
     def links(self) -> tuple[Link, ...]:
         """Links that Fascicle wrote into the ``meta`` of the region."""
-        return msgspec.convert((self.meta or {}).get(_OURS, ()), tuple[Link, ...])
+        return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
 
 
 class _Annotation(msgspec.Struct):
@@ -91,7 +83,7 @@ class _Task(msgspec.Struct):
     @property
     def ours(self) -> _Ours | None:
         """Facts that Fascicle wrote into the ``meta`` of the task."""
-        told = (self.meta or {}).get(_OURS)
+        told = (self.meta or {}).get(OURS)
         return None if told is None else msgspec.convert(told, _Ours)
 
 
@@ -361,67 +353,3 @@ def _are_regions(value: object) -> bool:
 def _region(value: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a region; the export omits its type, which is the name of the field with its labels."""
     return {"type": next((name for name, one in value.items() if isinstance(one, list)), "labels"), "value": value}
-
-
-_WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores"
-HOLDS: Final = held_fields("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
-_ENCODER: Final = msgspec.json.Encoder()
-
-
-def encode(document: Document, report: WriteReport) -> bytes:
-    """Encodes one document as a task; its id and its facts are in the ``meta`` of the task."""
-    facts = {key: value for key, value in document.meta.items() if (key, value) != ("text", "joined")}
-    if lost := sum(not one.source for one in document.mentions):
-        report.lose("sources", document, count=lost)  # a prediction has the name of a model
-    layers: dict[str, list[dict[str, Any]]] = {
-        source: [] for source in dict.fromkeys(one.source for one in document.mentions)
-    }
-    for number, mention in enumerate(document.mentions):
-        layers[mention.source] += _written(mention, number, document.text)
-    gold = layers.pop(GOLD, None)
-    task = {
-        "data": {"text": document.text},
-        "meta": {_OURS: {"id": document.id, "meta": facts}},
-        "annotations": [{"result": gold}] if gold else [],
-        "predictions": [{"model_version": source, "result": regions} for source, regions in layers.items()],
-    }
-    return _ENCODER.encode(task)
-
-
-def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
-    """Yields a region for each part of a mention, and relations that join them in their order."""
-    facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
-    if mention.links:  # the text is shown beside the region
-        told = [f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
-        facts["meta"] = {"text": told, _OURS: msgspec.to_builtins(mention.links)}
-    names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
-    for name, (start, end) in zip(names, mention.spans, strict=True):
-        value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}
-        yield {"id": name, "from_name": "label", "to_name": "text", "type": "labels", "value": value, **facts}
-    for name, other in pairwise(names):
-        yield {"type": "relation", "from_id": name, "to_id": other, "direction": "right", "labels": [PARTS]}
-
-
-@contextmanager
-def _into_array(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
-    """Opens an array and yields the function that adds a task; the array is closed at the end.
-
-    The number of a task is its id: the converter of Label Studio's library needs one, its server ignores it.
-
-    Args:
-        stream: a file.
-        encode: makes the tasks.
-    """
-    before = b"[\n"
-    numbers = count(1)
-
-    def put(data: Any) -> None:
-        nonlocal before
-        stream.write(b'%b{"id":%d,%b' % (before, next(numbers), data[1:]))
-        before = b",\n"
-
-    yield put
-    stream.write(b"[]\n" if before == b"[\n" else b"\n]\n")
-
-
-WRITER: Final = Writer(holds=HOLDS, encoder=lambda _: encode, into=_into_array, grows=False)

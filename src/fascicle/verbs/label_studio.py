@@ -13,7 +13,7 @@ import msgspec
 from fascicle.core.document import Document
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, UsageError
-from fascicle.formats import label_studio
+from fascicle.formats import label_studio, label_studio_write
 from fascicle.formats.handlers import write_each
 from fascicle.formats.outputs import STDOUT, write_documents
 from fascicle.formats.report import WriteReport
@@ -99,7 +99,7 @@ def push(
             yield one
 
     report = WriteReport() if report is None else report
-    write_each(seen(), label_studio.encode, tasks.append, holds=label_studio.HOLDS, report=report)
+    write_each(seen(), label_studio_write.encode, tasks.append, holds=label_studio_write.HOLDS, report=report)
     if not tasks:
         raise InputError("there is no document, so nothing was sent; give files with documents")
     if add:
