@@ -78,6 +78,7 @@ SAFE_XML = {
     "fascicle.formats.ldc",
     "fascicle.formats.bioc_files",
     "fascicle.formats.jats",
+    "fascicle.formats.tei",
     "fascicle.formats.medline",
     "fascicle.formats.extraction",
     "fascicle.terms.sources.mesh",

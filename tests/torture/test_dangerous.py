@@ -24,6 +24,7 @@ RECORDS = {
     "<ArticleTitle>{}</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>",
     "jats": "<article><front><article-meta><title-group><article-title>{}</article-title></title-group></article-meta>"
     "</front></article>",
+    "tei": "<TEI><teiHeader><fileDesc><titleStmt><title>{}</title></titleStmt></fileDesc></teiHeader></TEI>",
     "bioc": "<collection><document><id>7</id><passage><offset>0</offset><text>{}</text></passage></document>"
     "</collection>",
 }

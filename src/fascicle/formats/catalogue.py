@@ -150,6 +150,7 @@ _ROWS: Final = (
     _row("medline", "citations of PubMed in XML", ends=".xml", reads="medline", annotated=False),
     _row("citations", "exports of reference managers", ends=".nbib .ris", reads="citations", annotated=False),
     _row("jats", "articles in XML, as PubMed Central has them", ends=".nxml", reads="jats", annotated=False),
+    _row("tei", "articles in TEI, as GROBID makes them of PDFs", reads="tei", annotated=False),
     _row("pdf", "the text of a PDF, column by column", ends=".pdf", reads="pdf", annotated=False),
     _row("docx", "the text of a Word document", ends=".docx", reads="docx", annotated=False),
     _row("table", "CSV or TSV with a column of texts", reads="text_tables", annotated=False),

@@ -62,6 +62,7 @@ _ROOTS: Final[Mapping[str, str]] = MappingProxyType(
         "collection": "bioc",
         "XMI": "cas",
         **dict.fromkeys(("article", "pmc-articleset"), "jats"),
+        **dict.fromkeys(("TEI", "TEI.2", "teiCorpus"), "tei"),
     }
 )
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from fascicle.core.document import Document, Event
+from fascicle.core.document import Document, Event, Section
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
@@ -73,7 +73,7 @@ _OPEN: Final = frozenset(
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
-_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " ", "inline-graphic": " "})
+_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " ", "inline-graphic": " ", "s": " "})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
 
@@ -102,15 +102,15 @@ def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[D
         FormatError: no well-formed XML, or an article that is too large.
     """
     for _, article in elements(source, ("article",)):
-        blocks = _Blocks(options=options)
+        blocks = Blocks(options=options)
         for name, kind in _PARTS:
             for part in article.iterfind(name):
                 blocks.add(part, kind)
         blocks.left_out.update(_OUT[name] for one in article if (name := local_name(one.tag)) in _OUT)
-        text, sections = join_sections(blocks.found, between=_BETWEEN)
+        text, sections = blocks.joined()
         facts = {name: said for name, find in _META.items() if (said := find(article))}
         identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
-        events = (*blocks.events(), *_fields_left_out(article))
+        events = (*blocks.events(_STEP), *_fields_left_out(article))
         yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
 
 
@@ -127,7 +127,7 @@ _PARTS: Final = (
 
 
 @dataclass(kw_only=True)
-class _Blocks:
+class Blocks:
     """Builder that divides an article into blocks.
 
     Attributes:
@@ -164,7 +164,7 @@ class _Blocks:
 
     def _whole(self, element: Element) -> str:
         """Returns the text of a cell or of a part of an entry, with a blank between its blocks."""
-        inner = _Blocks(options=self.options, left_out=self.left_out, _line=self._line)
+        inner = Blocks(options=self.options, left_out=self.left_out, _line=self._line)
         inner.add(element, "")
         return " ".join(part.text for part in inner.found)
 
@@ -222,12 +222,16 @@ class _Blocks:
         else:
             self.found.append(Part(kind, text, self._facts))
 
-    def events(self) -> Iterator[Event]:
-        """Yields events for the parts and marks that were left out."""
-        yield from self._line.events(_STEP)
+    def joined(self) -> tuple[str, tuple[Section, ...]]:
+        """Returns the text of the blocks, with its sections."""
+        return join_sections(self.found, between=_BETWEEN)
+
+    def events(self, step: str) -> Iterator[Event]:
+        """Yields events for the parts and marks that were left out; ``step`` is the format that was read."""
+        yield from self._line.events(step)
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()) if what)
-            yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {counts}")
+            yield make_event("parts-left-out", step=step, message=f"these parts are not read: {counts}")
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:

@@ -67,6 +67,10 @@ _NO_MARK: Final = re.compile(r"[•·]?\d{0,2}[+−⁻-]+|[+−-]\d+|[®™]|TM"
 _SEPARATOR: Final = re.compile(r"\s*[,;–—‒−-]?\s*")
 _AROUND: Final = re.compile(r"[\s,;:()\[\]]+|\s*(?:see )?refs?\.?\s*|[*∗†‡§¶‖,\s]+", re.I)
 _WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
+# What stands before a number that is part of the sentence or in brackets: `(refs. 3, 4)`, `reviewed in 3`.
+_CITED: Final = re.compile(
+    r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$", re.I
+)
 _SYMBOL: Final = re.compile(r"(?<![\w-])[^\W\d_]\w?$")
 # Elements by their number, as isotopes have a mass of about twice to three times this number.
 _ELEMENTS: Final = re.findall(
@@ -156,8 +160,8 @@ def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
     core = text.strip(" ,;–" if follows else " ,;")
     if piece.level is Level.LINKED:
-        is_glued = follows or before[-1:].isalnum() or before[-1:] in tuple(".)”\"'’")
-        return is_glued and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
+        is_mark = follows or re.search(r"[\w.)”\"'’]$", before) or not _CITED.search(before)
+        return is_mark and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
     if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
         return True

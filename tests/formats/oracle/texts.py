@@ -1,4 +1,4 @@
-"""Formats without mentions: plain texts, pages, tables, and the articles of PubMed and PubMed Central."""
+"""Formats without mentions: plain texts, pages, tables, and the articles of PubMed, PubMed Central and GROBID."""
 
 from __future__ import annotations
 
@@ -101,10 +101,11 @@ def _cut(text: str, random: Random) -> str:
     return first + "".join(random.choice((" ", " ", "\n      ")) + word for word in words)
 
 
-def _inline(text: str, random: Random) -> str:
-    """The text with the tags that titles, abstracts and paragraphs may have."""
+def _inline(text: str, random: Random, mark: str = "") -> str:
+    """The text with the tags that titles, abstracts and paragraphs may have, and with raised citations."""
     words = [escape(word, quote=False) for word in text.split(" ")]
-    return " ".join(f"<sup>{word}</sup>" if random.random() < 0.2 else word for word in words)
+    tagged = [f"<sub>{word}</sub>" if random.random() < 0.2 else word for word in words]
+    return " ".join(word + mark * (word[-1:].isalnum() and random.random() < 0.1) for word in tagged)
 
 
 def _digits(draft: Draft) -> str:
@@ -119,7 +120,8 @@ def _jats(drafts: Sequence[Draft], hand: Hand) -> Files:
     made = []
     for draft in drafts:
         title, *parts = draft.parts
-        body = "".join(f"<p>{_inline(one, hand.random)}</p>" for one in parts)
+        mark = '<sup><xref ref-type="bibr" rid="b3">3</xref></sup>'
+        body = "".join(f"<p>{_inline(one, hand.random, mark)}</p>" for one in parts)
         made.append(
             f'<article><front><article-meta><article-id pub-id-type="pmc">{_digits(draft)}</article-id><title-group>'
             f"<article-title>{_inline(title, hand.random)}</article-title></title-group></article-meta></front>"
@@ -130,6 +132,25 @@ def _jats(drafts: Sequence[Draft], hand: Hand) -> Files:
 
 def _jats_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     return [Page("\n\n".join(one.parts), (), f"PMC{_digits(one)}") for one in drafts]
+
+
+def _tei(drafts: Sequence[Draft], hand: Hand) -> Files:
+    """Texts as GROBID writes them."""
+    texts = []
+    for draft in drafts:
+        title, *parts = draft.parts
+        mark = '<ref type="bibr" target="#b3">3</ref>'
+        body = "".join(f"<div><p>{_inline(one, hand.random, mark).replace('sub>', 'hi>')}</p></div>" for one in parts)
+        texts.append(
+            f"<TEI><teiHeader><fileDesc><titleStmt><title>{escape(title, quote=False)}</title></titleStmt><sourceDesc>"
+            f'<biblStruct><idno type="PMID">{_digits(draft)}</idno></biblStruct></sourceDesc></fileDesc></teiHeader>'
+            f"<text><body>{body}</body></text></TEI>\n"
+        )
+    return {"a.xml": f'<teiCorpus xmlns="http://www.tei-c.org/ns/1.0">\n{"".join(texts)}</teiCorpus>\n'.encode()}
+
+
+def _tei_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
+    return [Page("\n\n".join(one.parts), (), _digits(one)) for one in drafts]
 
 
 _XML = NO_MARKS | NO_COLUMNS | ONE_LINE
@@ -195,6 +216,15 @@ ORACLES: Final = (
         write=_jats,
         path="a.xml",
         pages=_jats_pages,
+        senseless=_XML,
+    ),
+    Oracle(
+        name="tei",
+        reads="tei",
+        taste=Taste(parts=(2, 4), empty=False, typed=False),
+        write=_tei,
+        path="a.xml",
+        pages=_tei_pages,
         senseless=_XML,
     ),
 )

@@ -218,11 +218,12 @@ def markup_kind(head: str, suffix: str) -> str:
     kind = _kind_of_markup(head, suffix)
     if not kind:
         return ""
-    what = "an HTML page" if kind == "html" else "an XML file of a kind that is not read"
-    return (
-        f"{what}; extract its text first, for example with pandoc -t plain, or name the format plain to read it as it "
-        "is, tags included"
-    )
+    plain = "name the format plain to read it as it is, tags included"
+    if kind == "html":
+        return f"an HTML page; extract its text first, for example with pandoc -t plain, or {plain}"
+    root = root_element(head)
+    what = f"with the root {root}, which is of no format that is read" if root else "of a kind that is not read"
+    return f"an XML file {what}; take the articles or texts out of it and give these, or {plain}"
 
 
 def _kind_of_markup(head: str, suffix: str) -> str:

@@ -1,0 +1,118 @@
+"""Articles in TEI, above all those that GROBID makes of PDFs: a document for each text with a header.
+
+Elements: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/REF-ELEMENTS.html. They are read as those of JATS that
+mean the same, so blocks and sections are those of `fascicle.formats.jats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from fascicle.core.document import Document
+from fascicle.core.files.elements import elements
+from fascicle.core.files.source import Source
+from fascicle.formats.extraction import element_text, field_note, local_name, unread_fields
+from fascicle.formats.handlers import Reader
+from fascicle.formats.jats import Blocks, JatsOptions
+from fascicle.formats.report import ReadReport
+
+_STEP: Final = "tei"
+# Elements of TEI -> those of JATS; all others keep their names.
+_AS_JATS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **{"head": "title", "div": "sec", "figure": "fig", "figDesc": "caption", "note": "fn", "item": "list-item"},
+        **{"row": "tr", "cell": "td", "formula": "disp-formula", "quote": "disp-quote", "ab": "p", "l": "verse-line"},
+        **{"listBibl": "ref-list", "biblStruct": "ref", "ref": "xref", "choice": "alternatives", "lb": "break"},
+        **{"graphic": "inline-graphic", "lg": "verse-group", "sp": "speech"},
+    }
+)
+_PARTS: Final = (
+    ("teiHeader/fileDesc/titleStmt/title", "title"),
+    ("teiHeader/profileDesc/abstract", "abstract"),
+    ("text/front", "body"),
+    ("text/body", "body"),
+    ("text/back", "back"),
+)
+_READ: Final = ("title", "abstract", "term", "date")
+_OPEN: Final = (
+    *("fileDesc", "titleStmt", "publicationStmt", "sourceDesc", "biblStruct", "analytic", "monogr", "imprint"),
+    *("profileDesc", "textClass", "keywords"),
+)
+_IDS: Final = ("PMC", "PMCID", "PMID", "DOI")
+
+
+def read(source: Source, options: JatsOptions, report: ReadReport) -> Iterator[Document]:
+    """Streams the texts of a file.
+
+    The id is that of PubMed Central, else the PMID, else the DOI, else the name of the file.
+
+    Args:
+        source: the file.
+        options: what the text consists of.
+        report: not used; of a damaged file, the texts after the damage are lost.
+
+    Raises:
+        FormatError: no well-formed XML, or a text that is too large.
+    """
+    for _, root in elements(source, ("TEI", "tei:TEI", "TEI.2")):
+        for element in root.iter():
+            element.tag = local_name(element.tag)
+        facts = {name: value for name, find in _META.items() if (value := find(root))}
+        header = root.find("teiHeader")
+        unread = set() if header is None else set(unread_fields(header, opened=_OPEN, is_read=_is_read))
+        blocks = Blocks(options=options)
+        for path, kind in _PARTS:
+            for part in root.iterfind(path):
+                _rename(part)
+                part.tag = "article-title" if kind == "title" else part.tag
+                blocks.add(part, kind)
+        text, sections = blocks.joined()
+        identifier = facts.get("pmc") or facts.get("pmid") or facts.get("doi") or source.name
+        events = (*blocks.events(_STEP), *field_note(sorted(unread), step=_STEP))
+        yield Document(id=identifier, text=text, sections=sections, meta=facts, events=events)
+
+
+def _rename(part: Element) -> None:
+    """Gives the elements of a part the names that JATS has for them."""
+    for figure in part.iter("figure"):
+        for label in figure.iterfind("label"):
+            label.tag = "object-id"  # its number again, which its heading has
+    for paragraph in part.iter("p"):
+        for formula in paragraph.iter("formula"):
+            formula.tag = "inline-formula"
+    for element in part.iter():
+        if element.tag == "hi" and "sup" in element.get("rend", element.get("rendition", "")):
+            element.tag = "sup"
+        if element.tag == "div" and (kind := element.get("type")):
+            element.set("sec-type", kind)
+        element.tag = _AS_JATS.get(element.tag, element.tag)
+
+
+def _is_read(element: Element) -> bool:
+    return element.tag in _READ or (element.tag == "idno" and element.get("type") in _IDS)
+
+
+def _id(*kinds: str) -> Callable[[Element], str]:
+    def find(root: Element) -> str:
+        ids = root.iterfind("teiHeader/fileDesc//idno")
+        return next((element_text(element) for element in ids if element.get("type") in kinds), "")
+
+    return find
+
+
+_SOURCE: Final = "teiHeader/fileDesc/sourceDesc/biblStruct/monogr"
+_META: Final[Mapping[str, Callable[[Element], str]]] = MappingProxyType(
+    {
+        "pmc": _id("PMC", "PMCID"),
+        "pmid": _id("PMID"),
+        "doi": _id("DOI"),
+        "journal": lambda root: element_text(root.find(f"{_SOURCE}/title")),
+        "year": lambda root: next((date.get("when", "")[:4] for date in root.iterfind("teiHeader//date")), ""),
+        "keywords": lambda root: "|".join(filter(None, map(element_text, root.iterfind("teiHeader//keywords//term")))),
+    }
+)
+
+READER: Final = Reader(read=read, options=JatsOptions)
