@@ -32,6 +32,7 @@ from fascicle.formats.bioc_records import (
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import check_name, separate_sections
 from fascicle.formats.losses import HeldFields, held_fields
+from fascicle.formats.offset_units import CODE_POINTS, UNIT_NAMES, Conversion, conversion
 from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, parse_links
 from fascicle.formats.report import WriteReport
 
@@ -42,7 +43,6 @@ _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has
 
 
 _NO_OFFSETS: Final[Mapping[str, int]] = MappingProxyType({})
-_UNITS: Final[Mapping[str, str]] = MappingProxyType({"code points": "", "bytes": "utf-8", "UTF-16 units": "utf-16-le"})
 
 
 class _Piece:
@@ -51,27 +51,17 @@ class _Piece:
     def __init__(self, given: Sentence, infons: Mapping[str, Any]) -> None:
         self.text, self.offset, self.infons = given.text or "", given.offset, infons
         self.start = given.offset
-        self._coded: dict[str, bytes] = {}
+        self._conversions: dict[str, Conversion] = {}
 
-    def length(self, codec: str) -> int:
-        return len(self.coded(codec)) // (2 if codec == "utf-16-le" else 1) if codec else len(self.text)
-
-    def coded(self, codec: str) -> bytes:
-        if codec not in self._coded:
-            self._coded[codec] = self.text.encode(codec)
-        return self._coded[codec]
-
-    def place(self, offset: int, codec: str) -> int | None:
+    def place(self, offset: int, unit: str) -> int | None:
         """Converts an offset of the file to a code point; ``None`` if it is outside the text or inside a character."""
         at = offset - self.offset
-        if not 0 <= at <= self.length(codec):
-            return None
-        if not codec:
-            return at
-        try:
-            return len(self.coded(codec)[: at * (2 if codec == "utf-16-le" else 1)].decode(codec))
-        except UnicodeDecodeError:
-            return None
+        if unit == CODE_POINTS:
+            return at if 0 <= at <= len(self.text) else None
+        if unit not in self._conversions:
+            self._conversions[unit] = conversion(self.text, unit)
+        found = self._conversions[unit](at)
+        return found if found >= 0 else None
 
 
 def from_entry(entry: Entry, *, at: Place) -> Document:
@@ -107,14 +97,14 @@ def _made(
     ranges: list[range],
     given: list[_Given],
 ) -> Document:
-    holder, codec = _counted(given)
-    moved = bool(codec) or not _is_exact(pieces)
+    holder, unit = _counted(given)
+    moved = unit != CODE_POINTS or not _is_exact(pieces)
     text = _text(pieces, moved=moved)
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
     keys: list[tuple[str, MentionKey]] = []
     for annotation, near, offsets in given:
         placed = _from_start(annotation, offsets, holder) if holder else annotation
-        if key := _add(placed, near, collector, events, codec=codec, moved=moved or bool(holder)):
+        if key := _add(placed, near, collector, events, unit=unit, moved=moved or bool(holder)):
             keys.append((str(annotation.id), key))
     stated = (one for holder in _holders(entry) for one in holder.relations)
     relations = tuple(read_relations(stated, keys, events))
@@ -122,8 +112,7 @@ def _made(
         message = f"offsets of annotations begin anew in each {holder}; its offset was added to them"
         events.append(make_event("offsets-of-passages", step=STEP, message=message))
     if moved:
-        unit = next(name for name, one in _UNITS.items() if one == codec)
-        message = f"offsets were converted: they count {unit}, and passages now stand one after the other"
+        message = f"offsets were converted: they count {UNIT_NAMES[unit]}, and passages now stand one after the other"
         events.append(make_event("offsets-moved", step=STEP, message=message))
     # If some passages have no sentences, the list of sentences is incomplete.
     is_known = bool(entry.passages) and all(passage.sentences and not passage.text for passage in entry.passages)
@@ -175,26 +164,26 @@ def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Ite
 def _counted(given: Sequence[_Given]) -> tuple[str, str]:
     """Detects the origin and the unit of the offsets by comparing the texts of the annotations.
 
-    The default is code points from the start of the document (two empty strings); another way must fit more
+    The default is code points from the start of the document (no holder); another way must fit more
     annotations.
     """
     told = [one for one in given if one[0].text and len(one[0].locations) == 1]
-    if all(_fits(annotation, near, "") for annotation, near, _ in told):
-        return "", ""
-    units = [""] if all(piece.text.isascii() for _, near, _ in told for piece in near) else [*_UNITS.values()]
-    ways = [(holder, codec) for holder in ("", "passage", "sentence") for codec in units]
+    if all(_fits(annotation, near, CODE_POINTS) for annotation, near, _ in told):
+        return "", CODE_POINTS
+    units = [CODE_POINTS] if all(piece.text.isascii() for _, near, _ in told for piece in near) else [*UNIT_NAMES]
+    ways = [(holder, unit) for holder in ("", "passage", "sentence") for unit in units]
     return max(ways, key=lambda way: sum(_fits(_from_start(one, at, way[0]), near, way[1]) for one, near, at in told))
 
 
-def _fits(annotation: Annotation, near: list[_Piece], codec: str) -> bool:
-    found = _within(annotation.locations[0], near, codec)
+def _fits(annotation: Annotation, near: list[_Piece], unit: str) -> bool:
+    found = _within(annotation.locations[0], near, unit)
     return found is not None and found[0].text[found[1] : found[2]] == annotation.text
 
 
-def _within(location: Location, near: Iterable[_Piece], codec: str) -> tuple[_Piece, int, int] | None:
+def _within(location: Location, near: Iterable[_Piece], unit: str) -> tuple[_Piece, int, int] | None:
     """Finds the text that contains a range; returns it with start and end in that text, or ``None``."""
     for piece in near:
-        start, end = (piece.place(at, codec) for at in (location.offset, location.offset + location.length))
+        start, end = (piece.place(at, unit) for at in (location.offset, location.offset + location.length))
         if start is not None and end is not None:
             return piece, start, end
     return None
@@ -226,7 +215,7 @@ def _add(
     collector: MentionCollector,
     events: list[Event],
     *,
-    codec: str,
+    unit: str,
     moved: bool,
 ) -> MentionKey | None:
     infons = facts_of(annotation.infons)
@@ -236,7 +225,7 @@ def _add(
         events.append(make_event("mention-without-type", step=STEP, message=message))
         return None
     places = annotation.locations
-    spans = [_moved(one, near, codec) if moved else (one.offset, one.offset + one.length) for one in places]
+    spans = [_moved(one, near, unit) if moved else (one.offset, one.offset + one.length) for one in places]
     links, raw = _read_links(infons)
     return collector.add(spans, kind, expected=annotation.text, links=links, attributes=(*raw, *infons.items()))
 
@@ -259,8 +248,8 @@ def _of(vocabulary: str, identifier: str) -> Link:
     return parse_link(full) if is_curie(full) else Link(id=identifier, ontology=vocabulary)
 
 
-def _moved(location: Location, near: list[_Piece], codec: str) -> Span:
-    found = _within(location, near, codec)
+def _moved(location: Location, near: list[_Piece], unit: str) -> Span:
+    found = _within(location, near, unit)
     return (0, 0) if found is None else (found[0].start + found[1], found[0].start + found[2])
 
 

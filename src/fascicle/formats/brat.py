@@ -6,9 +6,8 @@ points of the text file, line ends included.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,15 +15,14 @@ from typing import Final
 from fascicle.core.document import GOLD, Document, Link, MentionKey, Relation
 from fascicle.core.files.source import Source
 from fascicle.core.files.tree import Tree, lower_suffix, open_tree
-from fascicle.core.mention import Fragments, Span, join_over_blanks, without_overlaps
+from fascicle.core.mention import Fragments, join_over_blanks, without_overlaps
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.brat_lines import STEP, Standoff, TextBound, agrees, document_id
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import ANNOTATIONS, SUFFIXES, TEXT, Reader
+from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.report import ReadReport
-
-_Move = Callable[[int], int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,46 +210,14 @@ def _checked(row: TextBound, text: str, standoff: Standoff, collector: MentionCo
 
 
 def _moved(text: str, standoff: Standoff, *, marked: bool) -> list[TextBound]:
-    """Returns the T lines with offsets into this text, corrected for a byte order mark or other line ends."""
+    """Returns the T lines with offsets into this text, in code points of the text as it is."""
     rows = standoff.rows
-    told = [row for row in rows if row.text is not None]
-    if not told or not (marked or "\r\n" in text) or _agreeing(told, text, _as_they_are) == len(told):
+    mentions = [StatedMention(row.spans, row.text) for row in rows if row.text is not None]
+    fit = fit_offsets(text, mentions, agrees=lambda beside, spans: agrees(beside, text, spans), marked=marked)
+    if not fit.how:
         return rows
-    moves: list[tuple[str, _Move]] = [("", _as_they_are)]
-    lines = _line_move(text)
-    if marked:
-        moves.append(("the byte order mark as a character", lambda offset: offset - 1))
-    if "\r\n" in text:
-        moves.append(("CRLF as one character", lines))
-    if marked and "\r\n" in text:
-        moves.append(("the byte order mark as a character, and CRLF as one", lambda offset: lines(offset - 1)))
-    how, move = max(moves, key=lambda item: _agreeing(told, text, item[1]))
-    if not how:
-        return rows
-    standoff.say("offsets-moved", f"the offsets of this document count {how}; they were moved")
-    return [replace(row, spans=_spans(row, move)) for row in rows]
-
-
-def _agreeing(rows: Iterable[TextBound], text: str, move: _Move) -> int:
-    return sum(agrees(row.text or "", text, _spans(row, move)) for row in rows)
-
-
-def _spans(row: TextBound, move: _Move) -> tuple[Span, ...]:
-    return tuple((move(start), move(end)) for start, end in row.spans)
-
-
-def _as_they_are(offset: int) -> int:
-    return offset
-
-
-def _line_move(text: str) -> _Move:
-    """Returns a function that converts offsets into the text with LF line ends to offsets into the text as it is."""
-    breaks: list[int] = []
-    at = text.find("\r\n")
-    while at >= 0:
-        breaks.append(at - len(breaks))
-        at = text.find("\r\n", at + 2)
-    return lambda offset: offset + bisect_left(breaks, offset)
+    standoff.say("offsets-moved", f"the offsets of this document count {fit.how}; they were moved")
+    return [replace(row, spans=convert_spans(row.spans, fit.convert)) for row in rows]
 
 
 READER: Final = Reader(read=read, options=BratOptions)

@@ -5,6 +5,7 @@ Lines or records of one document are put together here, with those among them th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack
 
@@ -14,6 +15,18 @@ from fascicle.core.mention import Fragments, Span, check_fragments, join_over_bl
 from fascicle.core.tags import TagCensus, decode_tags, tag_layers
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError
+from fascicle.formats.offset_units import (
+    AS_STATED,
+    AUTO,
+    BY_WORDS,
+    CODE_POINTS,
+    UNIT_NAMES,
+    OffsetFit,
+    StatedMention,
+    conversion,
+    convert_spans,
+    fit_offsets,
+)
 
 META_LENGTH: Final = 200  # characters of a fact about a document
 _BETWEEN: Final = (" ", "", " ... ", "...", " … ", "…")  # strings that tools put between two fragments
@@ -37,18 +50,40 @@ class _MentionFacts(TypedDict, total=False):
 
 
 class MentionCollector:
-    """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or unusual."""
+    """Collector for the mentions of one text; ``events`` reports what was dropped, repaired or unusual.
 
-    def __init__(self, text: str, *, step: str) -> None:
+    If mentions do not fit the text, and all offsets in another unit fit it better, they are converted
+    (``offsets-moved``).
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        step: str,
+        unit: str = CODE_POINTS,
+        marked: bool = False,
+        agrees: Callable[[str, Sequence[Span]], bool] | None = None,
+        votes: Counter[str] | None = None,
+    ) -> None:
         """Creates a collector without mentions.
 
         Args:
             text: the text of the document.
             step: name of the reader, for the events.
+            unit: of the offsets, one of `UNIT_NAMES`; ``"auto"`` if it is what fits the texts beside the mentions, and
+                ``"words"`` if words decide where there are no such texts.
+            marked: whether the text has a byte order mark in its file.
+            agrees: true if a text beside a mention is the text at its spans; by default if they are equal, where
+                fragments may be joined by blanks or dots.
+            votes: see `fit_offsets`.
         """
-        self._text = text
-        self._step = step
+        self._text, self._step, self._unit = text, step, unit
+        self._marked, self._votes = marked, votes
+        self._agrees = agrees or (lambda beside, spans: is_text_at(spans, text, beside))
+        self._stated: list[tuple[StatedMention, str, _MentionFacts, bool]] = []
         self._kept: dict[MentionKey, Mention] = {}
+        self._keys: list[MentionKey | None] = []
         self.events: list[Event] = []
 
     @property
@@ -71,25 +106,37 @@ class MentionCollector:
             spans: its offsets, as the source gives them, in any order.
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported.
-                Fragments may be joined by blanks or dots.
             is_standoff: the source has a fragment for each line of a name; such fragments are joined.
             facts: further facts from the source.
         """
-        stated = tuple(spans)
-        fragments = tuple(sorted(stated))
+        self._stated.append((StatedMention(tuple(spans), expected), kind, facts, is_standoff))
+        return self._place(*self._stated[-1])
+
+    def _place(
+        self,
+        stated: StatedMention,
+        kind: str,
+        facts: _MentionFacts,
+        is_standoff: bool,
+        *,
+        converted: Sequence[Span] = (),
+    ) -> MentionKey | None:
+        spans = tuple(converted or stated.spans)
+        fragments = tuple(sorted(spans))
+        self._keys.append(None)
         if not self._inside(fragments):
+            where = tuple(sorted(stated.spans))
             self.drop(
-                f"a mention of type {kind!r} at {fragments} is not in a text of {plural(len(self._text), 'character')}"
+                f"a mention of type {kind!r} at {where} is not in a text of {plural(len(self._text), 'character')}"
             )
             return None
-        if fragments != stated:
+        if fragments != spans:
             self._say("fragments-sorted", f"the fragments of a mention of type {kind!r} are in another order")
         mention = Mention(join_over_blanks(fragments, self._text) if is_standoff else fragments, kind, **facts)
         if len(mention.spans) < len(fragments):
             message = f"fragments of a mention of type {kind!r} with only white space between them were joined"
             self._say("fragments-joined", message, span=(mention.start, mention.end))
-        other = expected not in (None, mention.text_in(self._text))
-        if other and not _is_in(fragments, self._text, expected or ""):
+        if stated.text is not None and not any(self._agrees(stated.text, at) for at in (mention.spans, fragments)):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
         if mention.key in self._kept:
@@ -98,7 +145,44 @@ class MentionCollector:
             message = f"a mention of type {kind!r} occurs twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
-        return self._kept.setdefault(mention.key, mention).key
+        self._keys[-1] = self._kept.setdefault(mention.key, mention).key
+        return self._keys[-1]
+
+    def settle(self) -> list[MentionKey | None]:
+        """Converts the offsets if they count another unit; returns the keys of the mentions in the order of `add`.
+
+        Without a unit that was named, this needs all mentions; more of them cannot be added later.
+        """
+        fit = self._fit()
+        if not fit.is_sure:
+            message = (
+                "offsets fit the mentions equally well as code points and as UTF-16 units, since no text stands beside "
+                "them; read as code points"
+            )
+            self.events.append(Event(step=self._step, kind="note", code="offsets-unclear", message=message))
+        if fit.how:
+            message = f"the offsets of this document count {fit.how}; they were moved"
+            self._kept, self._keys, self.events = (
+                {},
+                [],
+                [make_event("offsets-moved", step=self._step, message=message)],
+            )
+            for stated, kind, facts, is_standoff in self._stated:
+                self._place(stated, kind, facts, is_standoff, converted=convert_spans(stated.spans, fit.convert))
+        self._unit = CODE_POINTS
+        return self._keys
+
+    def _fit(self) -> OffsetFit:
+        if self._unit == CODE_POINTS or (self._text.isascii() and "\r\n" not in self._text and not self._marked):
+            return AS_STATED
+        mentions = [stated for stated, *_ in self._stated]
+        if self._unit == AUTO and all(mention.text is None for mention in mentions):
+            return AS_STATED
+        if self._unit in (AUTO, BY_WORDS):
+            return fit_offsets(self._text, mentions, agrees=self._agrees, marked=self._marked, votes=self._votes)
+        convert = conversion(self._text, self._unit)
+        is_same = all(convert_spans(mention.spans, convert) == mention.spans for mention in mentions)
+        return AS_STATED if is_same else OffsetFit(UNIT_NAMES[self._unit], convert)
 
     def document(
         self,
@@ -122,6 +206,7 @@ class MentionCollector:
             FormatError: there is no such document, and ``at`` is given.
             ValueError: there is no such document.
         """
+        self.settle()
         events = (*before, *self.events, *events)
         try:
             return Document(id=identifier, text=self._text, mentions=self.mentions, events=events, **parts)
@@ -145,12 +230,15 @@ class MentionCollector:
         return fragments[-1][1] <= len(self._text)
 
 
-def _is_in(fragments: Fragments, text: str, expected: str) -> bool:
-    """True if a text equals the joined text of several fragments, for any of the usual ways to join them."""
-    if len(fragments) == 1 or sum(end - start for start, end in fragments) > len(expected):
+def is_text_at(spans: Sequence[Span], text: str, expected: str) -> bool:
+    """True if a text is that at the spans of a mention; fragments may be joined in any of the usual ways."""
+    if len(spans) == 1:
+        ((start, end),) = spans
+        return end - start == len(expected) and text.startswith(expected, start)
+    if sum(end - start for start, end in spans) > len(expected):
         return False  # and none of it is copied
-    found = [text[start:end] for start, end in fragments]
-    return any(between.join(found) == expected for between in _BETWEEN)
+    fragments = [text[start:end] for start, end in spans]
+    return any(between.join(fragments) == expected for between in _BETWEEN)
 
 
 def short_facts(values: Mapping[str, Any], *, leave: Collection[str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from fascicle.errors import FormatError, explain_errors
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, separate_sections
 from fascicle.formats.losses import EVERYTHING, HeldFields
+from fascicle.formats.offset_units import AUTO
 from fascicle.formats.records import read_records
 from fascicle.formats.report import ReadReport, WriteReport
 
@@ -115,7 +116,7 @@ def _document(value: Any, place: str) -> Document:
     with explain_errors("no document of Kazu", msgspec.ValidationError, ValueError, TypeError, at=place, advice=advice):
         given = msgspec.convert(value, _Document)
         text, starts = _placed(given.sections)
-        collector = MentionCollector(text, step=_STEP)
+        collector = MentionCollector(text, step=_STEP, unit=AUTO)
         for section, start in zip(given.sections, starts, strict=True):
             for entity in section.entities:
                 _add(collector, entity, start)

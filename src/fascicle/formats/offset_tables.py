@@ -23,8 +23,9 @@ from fascicle.core.files.tree import Tree, open_tree, split_archive
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
-from fascicle.formats.collect import MentionCollector
+from fascicle.formats.collect import MentionCollector, is_text_at
 from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "offsets"
@@ -114,16 +115,14 @@ def _rows_left_out(table: OffsetTable, count: int) -> tuple[Event, ...]:
 
 
 def _document(tree: Tree, name: str, source: Source, rows: list[_OffsetRow]) -> Document:
-    text, _ = tree.text(name, source)
-    collector = MentionCollector(text, step=_STEP)
+    text, marked = tree.text(name, source)
+
+    def agrees(cell: str, spans: Sequence[Span]) -> bool:
+        return any(is_text_at(spans, text, beside) for beside in spellings(cell))
+
+    collector = MentionCollector(text, step=_STEP, unit=AUTO, marked=marked, agrees=agrees)
     for row in rows:
-        right = (
-            given
-            for given in row.texts
-            if all(end - start == len(given) and text.startswith(given, start) for start, end in row.spans)
-        )
-        expected = next(right, row.texts[0] if row.texts else None)
-        collector.add(row.spans, row.type, expected=expected, is_standoff=True)
+        collector.add(row.spans, row.type, expected=row.text, is_standoff=True)
     message = f"{name} has no row in the table"
     events = () if rows else (Event(step=_STEP, kind="note", code="no-annotation", message=message),)
     # Codecs that let lone surrogates pass make texts that no document may have.
@@ -156,12 +155,12 @@ class _OffsetRow:
     Attributes:
         spans: its offsets, as the table has them.
         type: its type.
-        texts: what its text may be: the cell as it is, and without the quotes of CSV; empty if there is no such column.
+        text: the cell with its text; ``None`` if there is no such column.
     """
 
     spans: tuple[Span, ...]
     type: str
-    texts: tuple[str, ...]
+    text: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,8 +316,8 @@ def _row_of(cells: Sequence[str], columns: Mapping[str, int], *, width: int, pla
             at=place,
         )
     spans = tuple(zip(map(int, starts), map(int, ends), strict=True))
-    texts = spellings(cells[columns[_OPTIONAL]]) if _OPTIONAL in columns else ()
-    return name, _OffsetRow(spans=spans, type=kind, texts=texts)
+    text = cells[columns[_OPTIONAL]] if _OPTIONAL in columns else None
+    return name, _OffsetRow(spans=spans, type=kind, text=text)
 
 
 def spellings(cell: str) -> tuple[str, ...]:

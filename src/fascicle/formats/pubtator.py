@@ -24,6 +24,7 @@ from fascicle.formats.brat_lines import agrees
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import Reader, Writer, check_name
 from fascicle.formats.losses import held_fields
+from fascicle.formats.offset_units import AUTO
 from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "pubtator"
@@ -152,12 +153,11 @@ def _document(block: _Block) -> Document:
         raise block.error
     title, abstract = block.texts.get("t", ""), block.texts.get("a", "")
     text = f"{title} {abstract}" if abstract else title
-    collector = MentionCollector(text, step=_STEP)
+    # A TAB of the text is a blank in a column.
+    collector = MentionCollector(text, step=_STEP, unit=AUTO, agrees=lambda beside, spans: agrees(beside, text, spans))
     for start, end, columns in block.rows:
         links, attributes = parse_links(columns)
-        spans, told = [(start, end)], columns[3]
-        expected = None if agrees(told, text, spans) else told  # a TAB of the text is a blank in a column
-        collector.add(spans, columns[4].strip(), expected=expected, links=links, attributes=attributes)
+        collector.add([(start, end)], columns[4].strip(), expected=columns[3], links=links, attributes=attributes)
     sections, events = _sections_of(title, abstract), _relation_events(block)
     return collector.document(block.identifier, at=block.place, sections=sections, events=events)
 
