@@ -299,7 +299,10 @@ UNREAD: list[tuple[str, str]] = [
     ('{"text": "Bonn", "entities": [], "spans": [[0, 4, "LOC"]]}', "spans"),
     ('{"tokens": ["Bonn"], "tags": ["O"], "ner_tags": ["B-LOC"]}', "ner_tags"),
     ('{"text": "Bonn", "predictions": [{"result": []}]}', "predictions"),
-    ('{"text": "Bonn", "denotations": [{"span": {"begin": 0, "end": 4}, "obj": "LOC"}]}', "denotations"),
+    ('{"text": "Bonn", "denotations": {"T1": {"span": {"begin": 0, "end": 4}, "obj": "LOC"}}}', "denotations"),
+    ('{"text": "Bonn", "meta": {"x": [{"named_entities": [{"start": 0, "end": 4}]}]}}', "meta"),
+    ('{"text": "Bonn", "sentences": [{"entities": [{"start": 0, "end": 4, "label": "LOC"}]}]}', "sentences"),
+    ('{"text": "Bonn", "entities": {"LOC": [{"indices": [0, 4]}]}}', "entities"),
 ]
 
 

@@ -135,3 +135,24 @@ def test_the_page_for_users_of_data_frames() -> None:
     names = {"polars": polars}
     exec(compile(f"{made}\n{used}", "coming-from.md", "exec"), names)
     assert len(names["frame"]) == 3
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "datasets"])
+def test_lines_that_a_library_wrote_again_are_the_same(library: str, documents: list[Document], tmp_path: Path) -> None:
+    ours = [one.having(relations=()) for one in documents]  # polars refuses lists of texts and lists
+    write(tmp_path / "a.jsonl", [*ours, Document(id="bare", text="No mention.")])
+    given, written = str(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
+    if library == "pandas":
+        import pandas
+
+        pandas.read_json(given, lines=True, dtype=False).to_json(written, orient="records", lines=True)
+    elif library == "polars":
+        import polars
+
+        polars.read_ndjson(given, infer_schema_length=None).write_ndjson(written)
+    else:
+        import datasets
+
+        lines = datasets.load_dataset("json", data_files=given, split="train", cache_dir=str(tmp_path / "cache"))
+        lines.to_json(str(written))
+    assert list(read(written)) == list(read(given))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fascicle.core.absent import decode_present
 from fascicle.core.document import GOLD, Abbreviation, Change, Document, Event, Link, Mention, Relation, Section
 from fascicle.core.effects import make_event
 from fascicle.core.mention import Fragments, Span
@@ -88,7 +89,7 @@ def decode(line: bytes | str) -> Document:
         FormatError: not JSON, not a document, of another schema version, or with offsets outside the text.
     """
     try:
-        record = _DECODER.decode(line)
+        record = decode_present(_DECODER, line)
         _check_version(record.fascicle)
         return _document(record)
     except (msgspec.MsgspecError, ValueError) as error:
@@ -108,7 +109,7 @@ def decode_given(data: bytes | str | msgspec.Raw, *, name: str) -> Document:
         FormatError: see `decode`.
     """
     try:
-        record = _GIVEN.decode(data)
+        record = decode_present(_GIVEN, data)
         _check_version(record.fascicle)
         return _document(record if record.id else msgspec.structs.replace(record, id=name))
     except RecursionError:

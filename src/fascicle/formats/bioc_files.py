@@ -14,7 +14,9 @@ from xml.etree.ElementTree import Element
 
 import msgspec
 
+from fascicle.core.absent import decode_present
 from fascicle.core.document import Document, Event
+from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors
 from fascicle.core.marks import FORBIDDEN, escape_exactly
@@ -25,6 +27,7 @@ from fascicle.formats.bioc import bioc_fields, from_entry, to_entry
 from fascicle.formats.bioc_records import STEP, Annotation, Entry, Location, Passage, Related, Sentence
 from fascicle.formats.handlers import Reader, Writer, open_frame
 from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.unread import find_unread_fields
 
 _OF_COLLECTION: Final = ("source", "date", "key", "infon")
 _HEAD: Final = (
@@ -181,6 +184,7 @@ WRITER: Final = Writer(holds=bioc_fields("BioC XML", "relations"), encoder=lambd
 
 
 _DOCUMENTS: Final = ("documents", "PubTator3")
+_OF_ENTRY: Final = frozenset(Entry.__struct_fields__)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ENTRY: Final = msgspec.json.Decoder(Entry, strict=False)
@@ -253,8 +257,15 @@ def _of_one(raw: msgspec.Raw) -> Iterator[msgspec.Raw]:
 
 def _document(data: bytes, place: Place) -> Document:
     with explain_errors("no document of BioC", at=place):
-        entry = _ENTRY.decode(data)
-    return from_entry(entry, at=place)
+        entry = decode_present(_ENTRY, data)
+        others = {name: raw for name, raw in _OBJECT.decode(data).items() if name not in _OF_ENTRY}
+        values = {name: msgspec.json.decode(raw) for name, raw in others.items()}
+    unread = [*find_unread_fields(values, known=()), *({"text"} & values.keys())]
+    document = from_entry(entry, at=place)
+    if not unread:
+        return document
+    message = f"these fields of a document are not read: {', '.join(unread)}"
+    return document.with_events(make_event("parts-left-out", step=STEP, message=message))
 
 
 def _encode_json(document: Document, report: WriteReport) -> bytes:

@@ -53,7 +53,7 @@ class Entry(msgspec.Struct, kw_only=True):
 
     id: str | int | None = None
     infons: dict[str, Any] = {}
-    passages: list[Passage] = []
+    passages: list[Passage]
     annotations: list[Annotation] = []
     relations: list[Any] = []
 

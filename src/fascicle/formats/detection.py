@@ -42,6 +42,7 @@ _ENDS: Final = re.compile(r"\r+\n|\n|\r")
 _BIOC: Final = re.compile(
     r'\s*(?:\[\s*)?\{[^{}\[\]]*(?:"infons"\s*:\s*\{[^{}]*\}[^{}\[\]]*)?"(?:documents|PubTator3)"\s*:\s*\['
 )
+_PASSAGES: Final = re.compile(r'"passages"\s*:|"(?:documents|PubTator3)"\s*:\s*\[\s*(?:\]|$)')
 _KAZU: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"idx"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"sections"\s*:\s*\[')
 _CUT_OFF: Final = re.compile(r'\{"fascicle_predictions":')
 _PREDICTIONS: Final = "fascicle_predictions"
@@ -269,11 +270,12 @@ def _by_content(lines: Sequence[str], path: str) -> str:
     if first.startswith(WEBANNO):
         return "webanno"
     is_text = format_by_suffix(path) == "plain"
-    if _BIOC.match("\n".join(lines)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
+    text = "\n".join(lines)
+    if (_BIOC.match(text) and _PASSAGES.search(text)) or ("passages" in keys and not {"entities", _NATIVE} & set(keys)):
         return "bioc-json"
-    if "%FEATURE_STRUCTURES" in "\n".join(lines) and "%TYPES" in "\n".join(lines):
+    if "%FEATURE_STRUCTURES" in text and "%TYPES" in text:
         return "cas"
-    if {"idx", "sections"} <= set(keys) or _KAZU.match("\n".join(lines)):
+    if {"idx", "sections"} <= set(keys) or _KAZU.match(text):
         return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):
         return "jsonl" if _NATIVE in keys else "records" if keys or not is_text else ""

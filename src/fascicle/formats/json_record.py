@@ -1,32 +1,35 @@
 """JSON record interpreted by its shape, and the document made from one or several records.
 
-Two kinds of records have their own form. Documents of the BigBIO ``kb`` schema have passages with offsets, and entities
-with fragments and normalised ids. Articles have a title, an abstract and paragraphs, without annotation.
+Articles have a title, an abstract and paragraphs, without annotation.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from fascicle.core.document import Document, Event, Link, Section
+from fascicle.core.absent import without_nulls
+from fascicle.core.document import GOLD, Document, Event, Link, MentionKey, Relation
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
-from fascicle.core.mention import Span
+from fascicle.core.mention import Span, parse_link
 from fascicle.core.tags import TagCensus
-from fascicle.core.wording import plural
 from fascicle.errors import FormatError
 from fascicle.formats.collect import MentionCollector, TokenMention, join_tokens, read_tags, short_facts
 from fascicle.formats.extraction import join_sections
+from fascicle.formats.json_relations import RELATIONS, StatedArgument, read_relations, structures_left_out
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
 from fascicle.formats.tag_names import add_io_prefixes, tags_by_number
-from fascicle.formats.unread import fields_argument
+from fascicle.formats.unread import fields_argument, objects_in, value_at
 
 _STEP: Final = "jsonl"
+_GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
+_NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits
 
 
 class _RawMention(NamedTuple):
@@ -36,6 +39,7 @@ class _RawMention(NamedTuple):
     type: str
     text: str | None
     facts: dict[str, Any]
+    id: Any = None
 
 
 class Record:
@@ -59,14 +63,15 @@ class Record:
         found = self.value.get(self.shape.id, self.value.get("id"))
         return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
 
-    def field(self, name: str, kind: type) -> Any:
+    def field(self, name: str, kind: Any) -> Any:
         """Returns the value of a required field of this type."""
-        if name not in self.value:
+        value = value_at(self.value, name)
+        if value is None:
             raise self.error(f"the record has no field {name!r}; it has {', '.join(sorted(self.value)) or 'none'}")
-        if not isinstance(self.value[name], kind):
-            found = type(self.value[name]).__name__
-            raise self.error(f"the field {name!r} must be a {kind.__name__}, found {found}")
-        return self.value[name]
+        if not isinstance(value, kind):
+            named, found = getattr(kind, "__name__", "list"), type(value).__name__
+            raise self.error(f"the field {name!r} must be a {named}, found {found}")
+        return value
 
     def token_sentences(self) -> list[list[str]]:
         """Returns the tokens, sentence by sentence; a flat list is one sentence."""
@@ -100,37 +105,68 @@ class Record:
 
     def mention_lists(self) -> list[list[_RawMention]]:
         """Returns the mentions as the record lists them: one list per sentence, or all in one list."""
-        found = self.field(self.shape.entities, list) if self.shape.entities else []
-        nested = found and all(isinstance(e, list) and (not e or isinstance(e[0], list)) for e in found)
-        return [[self._mention(entity) for entity in listed] for listed in (found if nested else [found])]
+        name, groups = self.shape.entities, self.value.get(self.shape.groups)
+        entities = self.field(name, list | dict) if name and self.value.get(name, self) is not None else []
+        if isinstance(entities, dict):
+            return [self._group(name, listed) for name, listed in entities.items()]
+        if isinstance(groups, dict):
+            grouped = [mention for name, listed in groups.items() for mention in self._group(name, listed)]
+            places = {(mention.spans, mention.type) for mention in grouped}
+            return [[one for one in map(self._mention, entities) if (one.spans, one.type) not in places], grouped]
+        nested = entities and all(isinstance(e, list) and (not e or isinstance(e[0], list)) for e in entities)
+        return [[self._mention(entity) for entity in listed] for listed in (entities if nested else [entities])]
+
+    def _group(self, name: str, listed: Any) -> list[_RawMention]:
+        """Returns the mentions of a group, as the span groups of spaCy have a name; ``sc`` is that of gold."""
+        if isinstance(listed, dict):  # a mention with a number
+            return [self._mention(listed)]
+        if not isinstance(listed, list):
+            raise self._mention_error(listed)
+        source = {} if name == _GROUP else {"source": name}
+        return [one._replace(facts=one.facts | source) for one in map(self._mention, listed)]
 
     def _mention(self, entity: Any) -> _RawMention:
         shape, more = self.shape, int(self.shape.inclusive)
+        spans = text = identifier = None
         facts: dict[str, Any] = {}
         if isinstance(entity, list) and len(entity) >= 3:
-            start, end, kind = entity[:3]
-            expected, spans = entity[3] if len(entity) > 3 else None, None
+            start, end, kind = entity[:3] if not isinstance(entity[0], str) else (*entity[1:3], entity[0])
+            text = entity[3] if len(entity) > 3 else None
         elif isinstance(entity, dict):
-            start, end, kind = entity.get(shape.start), entity.get(shape.end), entity.get(shape.type)
-            expected, spans = entity.get(shape.mention_text), entity.get(shape.spans)
-            facts = {"links": self._links(entity), **_score(shape.score, entity.get(shape.score))}
+            names = (shape.start, shape.end, shape.type, shape.mention_text, shape.spans)
+            start, end, kind, text, spans = (value_at(entity, name) for name in names)
+            facts, identifier = self._facts(entity), entity.get("id")
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
-        text = expected if isinstance(expected, str) else None
-        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, facts)
+        text = text if isinstance(text, str) else None
+        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, facts, identifier)
+
+    def _facts(self, entity: dict[str, Any]) -> dict[str, Any]:
+        """Returns the score, the links and the attributes of a mention; texts, numbers and booleans are attributes."""
+        shape = self.shape
+        facts = {"links": self._links(entity), **_score(shape.score, value_at(entity, shape.score))}
+        more = tuple(
+            (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+            for name, value in entity.items()
+            if isinstance(value, str | int | float) and value != "" and name not in shape.of_mention
+        )
+        return {**facts, "attributes": (*facts.get("attributes", ()), *more)} if more else facts
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
-        found = entity.get(self.shape.links, ()) if self.shape.links else ()
+        stated = (value_at(entity, self.shape.links) if self.shape.links else None) or ()
+        listed = [stated] if isinstance(stated, str) else stated
+        if self.shape.links != "links" and isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+            return tuple(Link(id="", nil=True) if one in _NIL else parse_link(one) for one in listed if one)
         try:
-            return msgspec.convert(found, tuple[Link, ...])
+            return msgspec.convert(without_nulls(stated), tuple[Link, ...])
         except msgspec.ValidationError as error:
             raise self.error(
-                f"the links {str(found)[:80]} of a mention cannot be read ({error}); allowed is a list of objects with "
-                "an id and perhaps ontology, name, score, tier, curie or nil; where the field is something else, give "
-                "another name, for example " + fields_argument(("links", "concepts"))
+                f"the links {str(stated)[:80]} of a mention cannot be read ({error}); allowed is a list of objects "
+                "with an id and perhaps ontology, name, score, tier, curie or nil; where the field is something else, "
+                "give another name, for example " + fields_argument(("links", "concepts"))
             ) from None
 
     def _mention_error(self, entity: Any) -> FormatError:
@@ -141,21 +177,22 @@ class Record:
             "example " + fields_argument(("type", "kind"))
         )
 
-    def facts_left_out(self) -> tuple[Event, ...]:
-        """Returns an event for what mentions have and nobody reads: texts, lists, scores that are no number."""
+    def left_out(self) -> tuple[Event, ...]:
+        """Returns events for what nobody reads: lists and objects in mentions, scores that are no number, events."""
         shape = self.shape
-        known = {shape.start, shape.end, shape.type, shape.mention_text, shape.spans, shape.links, "id"}
-        listed = self.value.get(shape.entities) if shape.entities else None
-        found = {
+        if shape.reader:  # which reports what it does not read
+            return ()
+        listed = value_at(self.value, shape.entities) if shape.entities else None
+        names = {
             name
-            for entity in (listed if isinstance(listed, list) else ())
-            if isinstance(entity, dict)
+            for entity in objects_in(listed)
             for name, value in entity.items()
-            if (name not in known and value and isinstance(value, str | list | dict))
-            or (name == shape.score and isinstance(value, bool))
+            if (name not in shape.of_mention and value and isinstance(value, list | dict))
+            or (name == shape.score and isinstance(value, bool | str | list | dict))
         }
-        message = f"these facts of mentions are not read: {', '.join(sorted(found))}"
-        return (make_event("attributes-left-out", step=_STEP, message=message),) if found else ()
+        message = f"these facts of mentions are not read: {', '.join(sorted(names))}"
+        events = (make_event("attributes-left-out", step=_STEP, message=message),) if names else ()
+        return (*events, *structures_left_out(self.value, step=_STEP, beside=RELATIONS))
 
     def meta(self) -> dict[str, str]:
         """Returns the other fields that are a short string or a number."""
@@ -185,8 +222,9 @@ def from_records(records: Sequence[Record], source: Source, number: int, report:
         if first.shape.tokens:
             made = _of_tokens(records, identifier, meta, source, report)
         else:
-            made = _of_text(first, identifier, meta) if not first.shape.reader else _of_tool(first, identifier, meta)
-        events = tuple(event for record in records for event in (*record.events, *record.facts_left_out()))
+            make = _of_tool if first.shape.reader else _of_text
+            made = make(first, identifier, meta, votes=report.offset_votes.setdefault(source.path, Counter()))
+        events = tuple(event for record in records for event in (*record.events, *record.left_out()))
         return made.with_events(*events) if events else made
     except (ValueError, msgspec.ValidationError) as error:
         raise first.error(str(error)) from None
@@ -197,16 +235,33 @@ def _of_tokens(
 ) -> Document:
     sentences: list[list[str]] = []
     mentions: list[TokenMention] = []
+    stated: list[tuple[Record, list[tuple[_RawMention, TokenMention]]]] = []
     before = 0
     for record in records:
         added = record.token_sentences()
         length = sum(map(len, added))
-        mentions += _counted(record.mention_lists(), added, before)
+        lists = record.mention_lists()
+        placed = list(_counted(lists, added, before))
+        stated.append((record, list(zip(chain.from_iterable(lists), placed, strict=True))))
+        mentions += placed
         if record.shape.tags:
             mentions += read_tags(record.tags(length), before, report.tags.setdefault(source.path, TagCensus()))
         sentences += added
         before += length
-    return join_tokens(identifier, sentences, mentions, step=_STEP, meta=meta)
+    document = join_tokens(identifier, sentences, mentions, step=_STEP, meta=meta)
+    relations: list[Relation] = []
+    events: list[Event] = []
+    for record, pairs in stated:
+        named = [StatedArgument(raw.id, raw.spans, _key_of(mention, document)) for raw, mention in pairs]
+        relations += read_relations(record.value, named, events, step=_STEP)
+    return document.having(relations=tuple(relations)).with_events(*events) if relations or events else document
+
+
+def _key_of(mention: TokenMention, document: Document) -> MentionKey | None:
+    words = document.words or ()
+    if not all(0 <= start < end <= len(words) for start, end in mention.ranges):
+        return None
+    return GOLD, mention.type, tuple(sorted((words[start][0], words[end - 1][1]) for start, end in mention.ranges))
 
 
 def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before: int) -> Iterator[TokenMention]:
@@ -218,33 +273,40 @@ def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before:
             yield TokenMention([(before + start, before + end) for start, end in raw.spans], raw.type, limit)
 
 
-def _of_tool(record: Record, identifier: str, meta: dict[str, str]) -> Document:
+def _of_tool(record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str]) -> Document:
     """Makes a document from a record of a tool or schema with its own reader."""
-    from fascicle.formats import label_studio  # late: most files are of no such tool
+    from fascicle.formats import bigbio, gate, label_studio, pubannotation  # late: most files are of no such tool
 
-    if record.shape.reader == label_studio.STEP:
-        shape = record.shape
+    shape = record.shape
+    if shape.reader == label_studio.STEP:
         return label_studio.from_task(
             record.value, identifier, field=shape.text, annotator=shape.annotator, part=shape.to_name
         )
-    if record.shape.reader == _ARTICLE:
-        return _of_article(record.value, identifier, meta=meta)
-    return _of_bigbio(record.value, identifier, meta=meta)
+    if shape.reader == pubannotation.STEP:
+        return pubannotation.from_record(record.value, identifier, meta=meta, unit=shape.offsets, votes=votes)
+    make = {_ARTICLE: _of_article, gate.STEP: gate.from_record, bigbio.STEP: bigbio.from_record}[shape.reader]
+    return make(record.value, identifier, meta=meta)
 
 
-def _of_text(record: Record, identifier: str, meta: dict[str, str]) -> Document:
+def _of_text(record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str]) -> Document:
     text = record.field(record.shape.text, str)
-    collector = MentionCollector(text, step=_STEP)
-    for raw in record.mentions():
+    collector = MentionCollector(text, step=_STEP, unit=record.shape.offsets, votes=votes)
+    stated = record.mentions()
+    for raw in stated:
         collector.add(raw.spans, raw.type, expected=raw.text, **raw.facts)
-    return collector.document(identifier, sentences=_sentences(record), meta=meta)
+    named = [StatedArgument(raw.id, raw.spans, key) for raw, key in zip(stated, collector.settle(), strict=True)]
+    events: list[Event] = []
+    is_annotated = bool(record.shape.entities)  # else numbers and ids of mentions name nothing
+    relations = tuple(read_relations(record.value, named, events, step=_STEP)) if is_annotated else ()
+    sentences = _sentences(record)
+    return collector.document(identifier, sentences=sentences, meta=meta, relations=relations, events=events)
 
 
 def _sentences(record: Record) -> tuple[Span, ...] | None:
     name = record.shape.sentences
-    if not name or name not in record.value:
+    if not name or record.value.get(name) is None:
         return None
-    found = record.field(name, list)
+    found = [[one.get("start"), one.get("end")] if isinstance(one, dict) else one for one in record.field(name, list)]
     if not all(_is_pair(pair) for pair in found):
         raise record.error(f"the field {name!r} must hold ranges [start, end] of characters")
     return tuple((start, end) for start, end in found)
@@ -260,94 +322,6 @@ def _score(name: str, value: Any) -> dict[str, Any]:
 def _is_pair(value: Any) -> bool:
     # bool is an int to Python, but not to JSON
     return isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)
-
-
-_BIGBIO: Final = "bigbio"
-_GAP: Final = 1 << 16  # characters between two passages
-_OTHER: Final = ("relations", "events", "coreferences")
-
-
-class _Passage(msgspec.Struct):
-    text: tuple[str, ...]
-    offsets: tuple[tuple[int, int], ...]
-    type: str | None = None
-
-
-class _Entry(msgspec.Struct):
-    db_id: str | int | None = None
-    db_name: str | None = None
-
-
-class _Entity(msgspec.Struct):
-    type: str
-    offsets: tuple[tuple[int, int], ...]
-    text: tuple[str, ...] = ()
-    normalized: tuple[_Entry, ...] = ()
-
-
-class _BigBio(msgspec.Struct):
-    passages: tuple[_Passage, ...]
-    entities: tuple[_Entity, ...]
-
-
-def _of_bigbio(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
-    """Makes a document from a BigBIO record.
-
-    The text is made of the passages at their offsets, with blanks between them.
-
-    Args:
-        record: of the schema ``bigbio_kb``.
-        identifier: id of the document.
-        meta: further facts.
-
-    Raises:
-        ValueError: a part has another form, or passages do not fit to their offsets or to each other.
-    """
-    given = msgspec.convert(record, _BigBio)
-    text = _text_of_passages(given.passages)
-    collector = MentionCollector(text, step=_BIGBIO)
-    for entity in given.entities:
-        links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
-        expected = " ".join(entity.text) if entity.text else None
-        collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
-    sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
-    return collector.document(identifier, before=_left_out(record), sections=sections, meta=meta)
-
-
-def _section(passage: _Passage) -> Section:
-    starts, ends = zip(*passage.offsets, strict=True)
-    return Section(min(starts), max(ends), passage.type or "")
-
-
-def _text_of_passages(passages: Sequence[_Passage]) -> str:
-    parts: list[tuple[Span, str]] = []
-    for passage in passages:
-        if len(passage.text) != len(passage.offsets):
-            raise ValueError(
-                f"a passage has {plural(len(passage.text), 'text')} and {plural(len(passage.offsets), 'pair')} of "
-                "offsets; allowed is one pair for each text"
-            )
-        parts += zip(passage.offsets, passage.text, strict=True)
-    made, length = [], 0
-    for (start, end), part in sorted(parts, key=lambda one: one[0]):
-        if start < length or end - start != len(part) or start - length > _GAP:
-            raise ValueError(
-                f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the one before it ends at "
-                f"{length}; allowed are passages of the length of their offsets, one after the other, at most "
-                f"{_GAP:,} characters apart"
-            )
-        made += [" " * (start - length), part]
-        length = end
-    return "".join(made)
-
-
-def _left_out(record: Mapping[str, Any]) -> list[Event]:
-    """Returns events that count what a record has beside its mentions (events, relations and similar lists)."""
-    counts = {name: len(record[name]) for name in _OTHER if isinstance(record.get(name), list) and record[name]}
-    return [
-        make_event(f"{name}-left-out", step=_BIGBIO, message=f"{name} are not read ({count:,})")
-        for name, count in counts.items()
-    ]
 
 
 _ARTICLE: Final = "article"

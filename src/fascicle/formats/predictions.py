@@ -16,6 +16,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from fascicle.core.absent import decode_present
 from fascicle.core.document import Document, Event, Mention, in_order, unique
 from fascicle.core.files.atomic import open_output
 from fascicle.core.files.source import Line, Source, is_integer, line_text, read_lines_or_errors, suffix
@@ -215,7 +216,7 @@ def _makers(source: Source, mention_source: str) -> Iterator[Callable[[], Predic
 def _from_json(line: Line, place: str, mention_source: str) -> Prediction:
     text = line_text(line)
     with explain_errors("not a prediction", at=place):
-        found = _DECODER.decode(text)
+        found = decode_present(_DECODER, text)
         if found.fascicle_predictions != _SCHEMA:
             message = f"predictions of schema {found.fascicle_predictions}; this release reads schema {_SCHEMA}"
             raise FormatError(message, at=place, code="version")

@@ -23,10 +23,12 @@ from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjust_shape
 from fascicle.formats.tag_names import check_labels
+from fascicle.formats.unread import find_unread_fields
 
 _HOLDS: Final = held_fields(
     "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
 )
+_CONTAINERS: Final = ("projects", "documents", "examples")  # fields of objects around the records
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"
 _DECODER: Final = msgspec.json.Decoder()
@@ -172,8 +174,20 @@ def _records_in(value: Any) -> Iterator[Any]:
             yield {**annotation, "text": text}
         case {"classes": _, "annotations": list(pairs)}:
             yield from (one for pair in pairs if pair is not None for one in _records_in(pair))
+        case dict() if parts := _parts_of(value):
+            yield from (one for part in parts for one in _records_in(part))
         case _:
             yield value
+
+
+def _parts_of(value: dict[str, Any]) -> list[Any]:
+    """Returns the records inside an object that holds nothing else with text or annotation; else an empty list."""
+    for name in _CONTAINERS:
+        parts = value.get(name)
+        if isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts):
+            is_record = any(isinstance(value.get(text), str | list) for text in ("text", "tokens", "title"))
+            return [] if is_record or find_unread_fields(value, known=(name,)) else parts
+    return []
 
 
 def _parse(text: str, place: str) -> Any:

@@ -90,6 +90,7 @@ class ReadReport:
         first: ``(kind, code)`` -> message of the first one, and where it was.
         deleted: file -> ids of documents that it withdraws, as update files of PubMed do.
         tables_unread: folder of plain texts -> table of offsets beside it that was not read.
+        offset_votes: file -> for each unit, by how many documents offsets fit it better than code points.
         aside: documents that could not be read.
         meter: how much of the files was read so far.
     """
@@ -104,6 +105,7 @@ class ReadReport:
     first: dict[tuple[str, str], str] = field(default_factory=dict)
     deleted: dict[str, list[str]] = field(default_factory=dict)
     tables_unread: dict[str, str] = field(default_factory=dict)
+    offset_votes: dict[str, Counter[str]] = field(default_factory=dict)
     aside: FailedDocuments = field(default_factory=FailedDocuments)
     meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)

@@ -11,9 +11,20 @@ from typing import Any, Final
 from fascicle.core.document import Event
 from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, UsageError
+from fascicle.formats.offset_units import BY_WORDS, UNIT_NAMES
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import label_names, names_beside
-from fascicle.formats.unread import field_options, fields_argument, fields_fit, find_unread_fields, looks_native
+from fascicle.formats.unread import (
+    PLACES,
+    are_mentions,
+    field_options,
+    fields_argument,
+    fields_fit,
+    find_unread_fields,
+    longest_text,
+    looks_native,
+    value_at,
+)
 
 _Kind = type  # a shape has a part of this name
 
@@ -31,13 +42,16 @@ class JsonShape:
             ``[start, end, type]`` or ``[start, end, type, text]``.
         tags: one tag for each token: of any scheme, or the number of a name.
         sentences: ranges of sentences, for records with a text.
-        start: of a mention object: its first token or character.
+        start: of a mention object: its first token or character. A dot leads to a field inside: ``span.begin``.
         end: of a mention object: one past its last token or character.
         type: of a mention object: its entity type.
         spans: of a mention object: list of ``[start, end]``, for a discontinuous mention.
         mention_text: of a mention object: its text; checked against the offsets in records with a text.
         score: of a mention object: its probability; other numbers are not read; only in records with a text.
         links: of a mention object: list of objects with the fields of `Link`; only in records with a text.
+        groups: object of lists of mentions beside them, as in spaCy; only in records with a text.
+        offsets: unit of the offsets, one of `UNIT_NAMES`; ``"words"`` if it is what fits the texts of the mentions,
+            or else where they begin and end; only in records with a text.
         inclusive: ``end`` is the last token or character itself.
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
@@ -64,6 +78,8 @@ class JsonShape:
     mention_text: str = "text"
     score: str = "score"
     links: str = ""
+    groups: str = ""
+    offsets: str = BY_WORDS
     inclusive: bool = False
     bare: bool = False
     annotator: str = ""
@@ -78,9 +94,16 @@ class JsonShape:
     @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the fields that are read, or ignored on request."""
-        of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.sentences)
+        of_record = (self.tokens, self.text, self.id, self.group, self.entities, self.tags, self.groups)
         needed = [name for name, _ in self.needs]
-        return frozenset((*of_record, *needed, *self.also)) | {name.strip() for name in self.ignored.split(",")}
+        named = {name.partition(".")[0] for name in (*of_record, *needed, *self.also)}
+        return frozenset(named) | {name.strip() for name in self.ignored.split(",")}
+
+    @cached_property
+    def of_mention(self) -> frozenset[str]:
+        """Names of the fields of a mention that are read, or that say once more where it is."""
+        named = (self.start, self.end, self.type, self.mention_text, self.spans, self.score, self.links)
+        return frozenset(name.partition(".")[0] for name in named) | PLACES
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
@@ -114,13 +137,45 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         "tokens-ner-tags": JsonShape(tokens="tokens", tags="ner_tags", id="id"),
         "text-entities": JsonShape(text="text", entities="entities", links="links", sentences="sentences", id="id"),
         "text-entity-labels": JsonShape(text="text", entities="entities", type="label", id="id"),
-        "prodigy": JsonShape(text="text", entities="spans", type="label", id="id"),
-        "spacy": JsonShape(text="text", entities="ents", type="label", id="id"),
+        "prodigy": JsonShape(text="text", entities="spans", type="label", links="kb_id", id="id"),
+        "spacy": JsonShape(text="text", entities="ents", groups="spans", type="label", links="kb_id", id="id"),
+        "spacy-groups": JsonShape(
+            text="text", entities="spans", type="label", links="kb_id", needs=(("text", str), ("spans", dict)), id="id"
+        ),
         "doccano": JsonShape(text="text", entities="labels", id="id"),
         "doccano-relations": JsonShape(
             text="text", entities="entities", start="start_offset", end="end_offset", type="label", id="id"
         ),
         "text-labels": JsonShape(text="text", entities="label", id="id"),
+        "pubannotation": JsonShape(
+            reader="pubannotation",
+            needs=(("text", str), ("denotations", list)),
+            also=("attributes", "tracks"),
+            movable=("offsets",),
+            id="sourceid",
+        ),
+        "gate": JsonShape(reader="gate", needs=(("text", str), ("annotation_sets", dict)), id="name"),
+        "bern2": JsonShape(
+            text="text",
+            entities="annotations",
+            start="span.begin",
+            end="span.end",
+            type="obj",
+            mention_text="mention",
+            score="prob",
+            links="id",
+            id="pmid",
+        ),
+        "medcat": JsonShape(
+            text="text",
+            entities="entities",
+            type="type_ids.0",
+            mention_text="source_value",
+            score="acc",
+            links="cui",
+            needs=(("text", str), ("entities", dict)),
+            id="id",
+        ),
         "text": JsonShape(text="text", id="id"),
         "article": JsonShape(
             reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
@@ -177,6 +232,8 @@ def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonSh
             raise UsageError(message)
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
+        if name == "offsets" and value not in UNIT_NAMES:
+            raise UsageError(f"offsets = {value!r} is not allowed; give one of {', '.join(UNIT_NAMES)}")
         allowed = ("id", "ignored", *shape.movable)
         if shape.reader and name not in allowed:
             raise UsageError(
@@ -236,8 +293,8 @@ class Shapes:
                 else names_beside(self._path, field=shape.tags)
             )
             shape = self._adjusted[name] = replace(shape, tag_names=names)
-        if left := find_unread_fields(record, known=shape.fields):
-            raise FormatError(_refusal(left[0], record[left[0]], shape, name), at=place)
+        if unread := find_unread_fields(record, known=shape.fields):
+            raise FormatError(_refusal(record, unread, shape, name), at=place)
         return shape, () if is_told else self._noted(shape, name)
 
     def _detected(self, record: dict[str, Any]) -> str:
@@ -283,17 +340,44 @@ def _refuse_native(record: dict[str, Any], place: str) -> None:
 
 
 def _unknown(record: dict[str, Any], place: str) -> str:
-    return (
-        f"{place}: no known shape has the fields {', '.join(sorted(record)) or '(none)'}; "
-        f"known are {', '.join(SHAPES)}; name the fields yourself for another one, such as "
-        'fields=[("text", "body"), ("entities", "spans")]'
-    )
+    shape = JsonShape()
+    names = ", ".join(sorted(record)) or "(none)"
+    message = f"{place}: no known shape has the fields {names}; known are {', '.join(SHAPES)}"
+    text = longest_text(record)
+    if not text:
+        return f"{message}; none of the fields has a text, so mentions would have no place; give a file with the texts"
+    named = adjust_shape(shape, [("text", text)])
+    unread = find_unread_fields(record, known=named.fields)
+    changes = _workable(record, named, unread)
+    if changes is None:
+        changes = (("ignored", ",".join(unread)),)
+    return f"{message}; name the fields yourself with {fields_argument(('text', text), *changes)}"
 
 
-def _refusal(field: str, value: object, shape: JsonShape, name: str) -> str:
-    options = field_options(field, value, spelt={part: getattr(shape, part) for part in _PARTS})
+def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: str) -> str:
     nearest = f"the nearest known shape, {name}," if name in SHAPES else "the shape that was given"
+    changes = _workable(record, shape, unread)
+    read = f"name it with {fields_argument(*changes)}, or " if changes else ""
+    ignored = ",".join(filter(None, (shape.ignored, *unread)))
     return (
-        f"the field {field!r} looks like annotation, and {nearest} does not read it; name it with {options}, or "
-        f"leave it out with {fields_argument(('ignored', field))}"
+        f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; {read}leave it out with "
+        f"{fields_argument(('ignored', ignored))}"
     )
+
+
+def _workable(record: dict[str, Any], shape: JsonShape, unread: list[str]) -> tuple[tuple[str, str], ...] | None:
+    """Returns the changes to a shape with which a record is read; ``None`` if there are none."""
+    if not unread:
+        return ()
+    if shape.reader or len(unread) > 1:
+        return None
+    spelt = {part: getattr(shape, part) for part in _PARTS}
+    changes = tuple(field_options(unread[0], record[unread[0]], spelt=spelt))
+    changed = adjust_shape(shape, changes)
+    values = [value_at(record, name) for name in (changed.tokens, changed.text) if name]
+    is_read = any(values) and not find_unread_fields(record, known=changed.fields)
+    if changed.tags:
+        tags = record[changed.tags]
+        return changes if is_read and changed.tokens and len(tags) == len(record[changed.tokens]) else None
+    entities = value_at(record, changed.entities)
+    return changes if is_read and are_mentions(entities, changed.start, changed.end, changed.type) else None

@@ -1,0 +1,92 @@
+"""Records of the BigBIO ``kb`` schema: passages with offsets, and entities with fragments and normalised ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.document import Document, Link, Section
+from fascicle.core.mention import Span
+from fascicle.core.wording import plural
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.json_relations import structures_left_out
+from fascicle.formats.offset_units import AUTO
+
+STEP: Final = "bigbio"
+_GAP: Final = 1 << 16  # characters between two passages
+
+
+class _Passage(msgspec.Struct):
+    text: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    type: str | None = None
+
+
+class _Entry(msgspec.Struct):
+    db_id: str | int | None = None
+    db_name: str | None = None
+
+
+class _Entity(msgspec.Struct):
+    type: str
+    offsets: tuple[tuple[int, int], ...]
+    text: tuple[str, ...] = ()
+    normalized: tuple[_Entry, ...] = ()
+
+
+class _BigBio(msgspec.Struct):
+    passages: tuple[_Passage, ...]
+    entities: tuple[_Entity, ...]
+
+
+def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
+    """Makes a document from a BigBIO record.
+
+    The text is made of the passages at their offsets, with blanks between them.
+
+    Args:
+        record: of the schema ``bigbio_kb``.
+        identifier: id of the document.
+        meta: further facts.
+
+    Raises:
+        ValueError: a part has another form, or passages do not fit to their offsets or to each other.
+    """
+    given = msgspec.convert(record, _BigBio)
+    text = _text_of_passages(given.passages)
+    collector = MentionCollector(text, step=STEP, unit=AUTO)
+    for entity in given.entities:
+        links = tuple(Link(id=str(one.db_id), ontology=one.db_name or "") for one in entity.normalized if one.db_id)
+        expected = " ".join(entity.text) if entity.text else None
+        collector.add(entity.offsets, entity.type, expected=expected, is_standoff=True, links=links)
+    sections = tuple(_section(passage) for passage in given.passages if passage.offsets)
+    return collector.document(identifier, before=structures_left_out(record, step=STEP), sections=sections, meta=meta)
+
+
+def _section(passage: _Passage) -> Section:
+    starts, ends = zip(*passage.offsets, strict=True)
+    return Section(min(starts), max(ends), passage.type or "")
+
+
+def _text_of_passages(passages: Sequence[_Passage]) -> str:
+    parts: list[tuple[Span, str]] = []
+    for passage in passages:
+        if len(passage.text) != len(passage.offsets):
+            raise ValueError(
+                f"a passage has {plural(len(passage.text), 'text')} and {plural(len(passage.offsets), 'pair')} of "
+                "offsets; allowed is one pair for each text"
+            )
+        parts += zip(passage.offsets, passage.text, strict=True)
+    made, length = [], 0
+    for (start, end), part in sorted(parts, key=lambda one: one[0]):
+        if start < length or end - start != len(part) or start - length > _GAP:
+            raise ValueError(
+                f"the passage at {start} to {end} has {plural(len(part), 'character')}, and the one before it ends at "
+                f"{length}; allowed are passages of the length of their offsets, one after the other, at most "
+                f"{_GAP:,} characters apart"
+            )
+        made += [" " * (start - length), part]
+        length = end
+    return "".join(made)

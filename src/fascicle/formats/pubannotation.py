@@ -1,0 +1,93 @@
+"""JSON of PubAnnotation: denotations, attributes and relations beside their text.
+
+The format is described at https://www.pubannotation.org/docs/annotation-format/.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.absent import without_nulls
+from fascicle.core.document import GOLD, Document, Event, Relation
+from fascicle.core.mention import Span
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.json_relations import RELATIONS, StatedArgument, read_relations
+
+STEP: Final = "pubannotation"
+
+
+class _Range(msgspec.Struct):
+    begin: int
+    end: int
+
+
+class _Denotation(msgspec.Struct):
+    span: _Range | list[_Range]
+    obj: str
+    id: str | None = None
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Half-open ranges; a list of them is a discontinuous mention."""
+        ranges = self.span if isinstance(self.span, list) else [self.span]
+        return tuple((one.begin, one.end) for one in ranges)
+
+
+class _Attribute(msgspec.Struct):
+    subj: str
+    pred: str
+    obj: str | bool | int | float
+
+
+class _Track(msgspec.Struct):
+    denotations: list[_Denotation] = []
+    attributes: list[_Attribute] = []
+    relations: list[Any] = []
+    project: str = GOLD
+
+
+class _Record(_Track):
+    divid: str | int | None = None
+    tracks: list[_Track] = []
+
+
+def from_record(
+    record: Mapping[str, Any], identifier: str, *, meta: dict[str, str], unit: str, votes: Counter[str]
+) -> Document:
+    """Makes a document from a record; its id is the ``sourceid``, with the ``divid`` of a part behind a hyphen.
+
+    Annotations of a track have the project as their source. Attributes of denotations are those of mentions.
+
+    Args:
+        record: with ``text`` and ``denotations``, or with ``tracks``.
+        identifier: the ``sourceid``, or another id.
+        meta: further facts.
+        unit: of the offsets, see `MentionCollector`.
+        votes: see `fascicle.formats.offset_units.fit_offsets`.
+
+    Raises:
+        ValueError: a part has another form.
+    """
+    stated = msgspec.convert(without_nulls(record), _Record)
+    collector = MentionCollector(record["text"], step=STEP, unit=unit, votes=votes)
+    tracks = [(GOLD, stated), *((track.project, track) for track in stated.tracks)]
+    for source, track in tracks:
+        for one in track.denotations:
+            facts = tuple((fact.pred, _text(fact.obj)) for fact in track.attributes if fact.subj == one.id)
+            collector.add(one.spans, one.obj, attributes=facts, source=source)
+    keys, events = iter(collector.settle()), list[Event]()
+    relations: list[Relation] = []
+    for _, track in tracks:
+        named = [StatedArgument(one.id, one.spans, next(keys)) for one in track.denotations]
+        relations += read_relations({RELATIONS: track.relations}, named, events, step=STEP)
+    if stated.divid is not None:
+        identifier = f"{identifier}-{stated.divid}"
+    return collector.document(identifier, meta=meta, relations=tuple(relations), events=events)
+
+
+def _text(value: str | bool | int | float) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
