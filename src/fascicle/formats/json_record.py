@@ -306,7 +306,9 @@ def _sentences(record: Record) -> tuple[Span, ...] | None:
     name = record.shape.sentences
     if not name or record.value.get(name) is None:
         return None
-    found = [[one.get("start"), one.get("end")] if isinstance(one, dict) else one for one in record.field(name, list)]
+    found: list[Any] = [
+        [one.get("start"), one.get("end")] if isinstance(one, dict) else one for one in record.field(name, list)
+    ]
     if not all(_is_pair(pair) for pair in found):
         raise record.error(f"the field {name!r} must hold ranges [start, end] of characters")
     return tuple((start, end) for start, end in found)
