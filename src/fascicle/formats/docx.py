@@ -16,6 +16,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
+from fascicle.formats.fonts import UNKNOWN, shown_sign, shown_text
 from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.report import ReadReport
 
@@ -46,16 +47,6 @@ _UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTO
 _BLANK: Final = re.compile("[\r\n]+")
 _BETWEEN_ARGUMENTS: Final = {"f": "/", "func": " ", "nary": " ", "mr": " ", "m": "; ", "eqArr": "; "}  # of a formula
 _BEFORE: Final = {"nary": "∫", "rad": "√"}
-# The font Symbol from 0x20 to 0x7E and from 0xA0 to 0xFE, as its encoding has them.
-_SYMBOLS: Final = dict(
-    zip(
-        (*range(0x20, 0x7F), *range(0xA0, 0xFF)),
-        " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
-        "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪\ufffd〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
-        strict=True,
-    )
-)
-_PICTURES: Final = re.compile(r"wingdings|webdings|dingbats|marlett", re.I)  # fonts
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -275,21 +266,14 @@ class _Text:
             self.left_out["hidden texts"] += bool(text.strip())
             return ""
         font = _attribute(has.get("rFonts"), "ascii") or _attribute(has.get("rFonts"), "hAnsi")
-        if font == "Symbol":
-            return "".join(_SYMBOLS.get(ord(one) - 0xF000 * ("\uf020" <= one <= "\uf0ff"), one) for one in text)
-        if _PICTURES.search(font):
-            return "".join(one if one.isspace() else self._symbol(font, f"{ord(one):x}") for one in text)
-        return text
+        shown = shown_text(font, text)
+        self.left_out["signs of other fonts"] += shown.count(UNKNOWN) - text.count(UNKNOWN)
+        return shown
 
     def _symbol(self, font: str, code: str) -> str:
-        place = int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0
-        if font == "Symbol":
-            sign = _SYMBOLS.get(place & 0xFF, "")
-        else:
-            is_of_font = _PICTURES.search(font) or place < 0x20 or 0xD800 <= place <= 0xF8FF
-            sign = "" if is_of_font else chr(place)
-        self.left_out["signs of other fonts"] += not sign
-        return sign or "\ufffd"
+        sign = shown_sign(font, int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0)
+        self.left_out["signs of other fonts"] += sign == UNKNOWN
+        return sign
 
     def _formula(self, name: str, element: Any) -> str:
         """Returns a formula in one line, as Word writes it when it is typed."""

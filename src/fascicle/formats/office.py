@@ -23,14 +23,12 @@ from fascicle.formats.extraction import package_errors, read_zip_package
 from fascicle.formats.handlers import Encode, Reader, WriteOne, Writer
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.report import ReadReport, WriteReport
+from fascicle.formats.sheets import MAX_ROWS, Sheet, Workbook, escape
 from fascicle.formats.tables import TSV, Rows, TableOptions, table_held_fields
 from fascicle.formats.text_tables import TextTableOptions, documents_of_rows
 
 _SHEET_STEP: Final = "xlsx"
-_MAX_ROWS: Final = 2**20  # of a sheet
-_MAX_CELLS: Final = 2**25  # that are read
 _MAX_CELL: Final = 32_767  # characters
-_FORMULA: Final = re.compile(rb"<(\w+:)?f[\s/>]")
 _NUMBER: Final = re.compile(r"\d{1,15}|\d\.\d+(?:e-\d+)?")
 _UNHELD: Final = re.compile("[\x01-\x08\x0e-\x1f\ufffe\uffff]")  # what XML cannot hold
 
@@ -49,76 +47,41 @@ def _read_sheets(source: Source, options: TextTableOptions, report: ReadReport) 
     """
     package = read_zip_package(source)
     with package_errors(source):
-        openpyxl = import_extra("openpyxl", extra="office")
-        book = openpyxl.load_workbook(package, read_only=True, data_only=True)
-        sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := list(_filled(sheet)))]
-        lost = _count_valueless(package, book[sheets[0][0]]) if sheets else 0
+        book = Workbook(package)
+        sheets = [sheet for sheet in book.sheets if sheet.has_rows()]  # those that are shown come first
+        rows = list(sheets[0].rows()) if sheets else []
     if not sheets:
         return
-    (name, rows), *others = sheets
+    chosen, *others = sheets
     if find_columns("\t".join(rows[0][1])):
         raise FormatError(
-            f"the sheet {name!r} is a table of mentions without texts; save it as CSV to compare its mentions with "
-            "others",
+            f"the sheet {chosen.name!r} is a table of mentions without texts; save it as CSV to compare its mentions "
+            "with others",
             at=source.path,
         )
-    unread: tuple[Event, ...] = ()
-    if others:
-        listed = ", ".join(repr(other) for other, _ in others)
-        message = f"the sheet {name!r} was read, and these were not: {listed}"
-        unread = (make_event("parts-left-out", step=_SHEET_STEP, message=message),)
-    if lost:
-        message = (
-            f"the sheet {name!r} has {plural(lost, 'formula')} without a value, and these cells were read as empty; "
-            "open the file in its program, and save it again"
-        )
-        unread += (make_event("unread-text", step=_SHEET_STEP, message=message),)
+    events: tuple[Event, ...] = (*_sheet_events(chosen, others), *book.events(), *chosen.line.events(_SHEET_STEP))
     width = len(rows[0][1])
     padded = ((number, cells + [""] * (width - len(cells))) for number, cells in rows)
     for document in documents_of_rows(padded, source, options=options, report=report):
-        yield document.with_events(*unread) if unread else document
-        unread = ()
+        yield document.with_events(*events) if events else document
+        events = ()
 
 
-def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yields the rows of a sheet that are not empty, with their numbers and without empty cells at their ends."""
-    sheet.reset_dimensions()  # what a file says of them may be wrong
-    size = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        size += len(row)
-        if number > _MAX_ROWS or size > _MAX_CELLS:
-            raise FormatError(
-                f"the sheet {sheet.title!r} has more than {_MAX_ROWS:,} rows or {_MAX_CELLS:,} cells; save it as CSV",
-                code="too-large",
-            )
-        cells = [_shown(value) for value in row]
-        while cells and not cells[-1]:
-            del cells[-1]
-        if cells:
-            yield number, cells
-
-
-def _count_valueless(package: io.BytesIO, values: Any) -> int:
-    """Counts the formulas of a sheet without a value: a program wrote them that computes none."""
-    with zipfile.ZipFile(package) as parts:
-        if not any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if part.startswith("xl/worksheets/")):
-            return 0
-    openpyxl = import_extra("openpyxl", extra="office")
-    formulas = openpyxl.load_workbook(package, read_only=True)[values.title]
-    formulas.reset_dimensions()
-    return sum(
-        formula.data_type == "f" and value.value is None and value.data_type != "str"  # such a value is an empty text
-        for pair in zip(values.iter_rows(), formulas.iter_rows(), strict=True)
-        for value, formula in zip(*pair, strict=True)
-    )
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # an id that Excel keeps as a number
-    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
-        return value.date().isoformat()
-    return "" if value is None else str(value)
+def _sheet_events(sheet: Sheet, others: Sequence[Sheet]) -> Iterator[Event]:
+    """Yields the events about what is not read, or was read although it is hidden."""
+    if others or sheet.is_hidden:
+        listed = f", and these were not: {', '.join(map(str, others))}" if others else ""
+        yield make_event("parts-left-out", step=_SHEET_STEP, message=f"the sheet {sheet} was read{listed}")
+    if lost := sheet.counts.pop("", 0):
+        message = (
+            f"the sheet {sheet} has {plural(lost, 'formula')} without a value, and these cells were read as empty; "
+            "open the file in its program, and save it again"
+        )
+        yield make_event("unread-text", step=_SHEET_STEP, message=message)
+    if sheet.counts:
+        listed = ", ".join(f"{what} {count:,}" for what, count in sorted(sheet.counts.items()))
+        message = f"the sheet {sheet} has {listed}; each cell was read once, as if nothing was hidden or merged"
+        yield Event(step=_SHEET_STEP, kind="note", code="hidden-or-merged", message=message)
 
 
 class _Sheet(Rows):
@@ -152,7 +115,7 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
     count = 0
 
     def cell(text: str) -> Any:
-        made = WriteOnlyCell(sheet, value=text)
+        made = WriteOnlyCell(sheet, value=escape(text))
         made.data_type = "s"  # never a formula or an error
         return made
 
@@ -160,8 +123,8 @@ def _into_sheet(stream: BinaryIO, encode: Encode) -> Iterator[WriteOne]:
         nonlocal count
         for line in lines.decode().split("\n")[:-1]:
             count += 1
-            if count > _MAX_ROWS:
-                raise InputError(f"a sheet of Excel holds {_MAX_ROWS:,} rows, and there are more; write CSV instead")
+            if count > MAX_ROWS:
+                raise InputError(f"a sheet of Excel holds {MAX_ROWS:,} rows, and there are more; write CSV instead")
             sheet.append(_row(line.split("\t"), cell))
 
     put(encode.header)  # type: ignore[attr-defined]  # of `Rows`

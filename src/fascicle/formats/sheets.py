@@ -1,0 +1,239 @@
+"""Sheets of a workbook of Excel as rows of texts, as ECMA-376, part 1, describes them.
+
+The package openpyxl (extra ``office``) finds the sheets and the formats of numbers. The cells are read here, because it
+loses runs of text and undoes one of the escapes of the format (ST_Xstring) alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, BinaryIO, Final, NamedTuple
+from xml.etree.ElementTree import Element, fromstring, iterparse
+
+from fascicle.core.document import Event
+from fascicle.core.effects import make_event
+from fascicle.errors import FormatError, import_extra
+from fascicle.formats.fonts import shown_text
+from fascicle.formats.raised import Level, Line, Piece
+
+_STYLES: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"
+MAX_ROWS: Final = 2**20  # of a sheet
+_MAX_CELLS: Final = 2**25  # that are read
+_ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
+_ESCAPABLE: Final = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+_WHOLE: Final = re.compile(r"-?\d+")
+_HIDDEN: Final = ("1", "true")
+_OVER_ROWS: Final = re.compile(r"\$?[A-Z]+\$?(\d+):\$?[A-Z]+\$?(?!\1$)\d+")
+_PARTS: Final = {"/comments": ("comments", b"<comment "), "/drawings/drawing": ("texts in drawings", b"</a:t>")}
+
+
+def escape(text: str) -> str:
+    """Returns a text as a cell holds it: what looks like an escape of a character stays as it is written."""
+    return _ESCAPABLE.sub("_x005F_", text)
+
+
+def _unescaped(text: str) -> str:
+    if "_x" not in text:
+        return text
+    shown = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    shown = shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return shown.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _local(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _child(element: Element, name: str) -> Element | None:
+    return next((one for one in element if _local(one) == name), None)
+
+
+def _pieces(item: Element, font: str) -> list[Piece]:
+    """Returns the runs of a text; how it is pronounced is none."""
+    pieces = []
+    for one in item:
+        run = one if _local(one) == "r" else [one]
+        text = "".join(each.text or "" for each in run if _local(each) == "t")
+        properties = _child(one, "rPr")
+        facts = {_local(each): each.get("val", "") for each in (() if properties is None else properties)}
+        level = Level.RAISED if facts.get("vertAlign") == "superscript" else Level.PLAIN
+        pieces.append(Piece(shown_text(facts.get("rFont", font), _unescaped(text)), level))
+    return pieces
+
+
+class _Format(NamedTuple):
+    """Format of cells: the font, the fewest digits of a number, and whether it is a date or a duration."""
+
+    font: str
+    digits: int
+    is_date: bool
+    is_duration: bool
+
+
+class Workbook:
+    """The sheets of a workbook, those that are shown first."""
+
+    def __init__(self, package: BinaryIO) -> None:
+        """Opens a workbook.
+
+        Raises:
+            MissingExtraError: openpyxl is not installed.
+        """
+        import_extra("openpyxl", extra="office")
+        from openpyxl.reader.excel import SHARED_STRINGS, ExcelReader
+
+        reader = ExcelReader(package, read_only=True)
+        reader.read_manifest()
+        reader.read_workbook()
+        self.archive, self.epoch = reader.archive, reader.wb.epoch
+        self.strings = [item for item in self._part(reader.package.find(SHARED_STRINGS)) if _local(item) == "si"]
+        styles = {_local(one): list(one) for one in self._part(reader.package.find(_STYLES))}
+        self._codes = {int(one.get("numFmtId", 0)): one.get("formatCode", "") for one in styles.get("numFmts", ())}
+        names = (_child(one, "name") for one in styles.get("fonts", ()))
+        self._fonts = ["" if one is None else one.get("val", "") for one in names]
+        self._styles = styles.get("cellXfs", [])
+        sheets = [
+            Sheet(sheet.name, sheet.state != "visible", link.target, self)
+            for sheet, link in reader.parser.find_sheets()
+            if link.target in reader.valid_files and "chartsheet" not in link.Type
+        ]
+        self.sheets = sorted(sheets, key=lambda one: one.is_hidden)
+
+    def _part(self, entry: Any) -> Element | tuple[()]:
+        return fromstring(self.archive.read(entry.PartName[1:])) if entry else ()
+
+    def events(self) -> Iterator[Event]:
+        """Yields the event about texts outside of cells."""
+        counts = Counter[str]()
+        for name in self.archive.namelist():
+            counts["charts"] += "/charts/chart" in name
+            for start, (what, mark) in _PARTS.items():
+                counts[what] += self.archive.read(name).count(mark) if start in name else 0
+        if listed := ", ".join(f"{what} {count:,}" for what, count in sorted(counts.items()) if count):
+            yield make_event("parts-left-out", step="xlsx", message=f"these parts are not read: {listed}")
+
+    def format(self, style: int) -> _Format:
+        """Returns the format of the cells of a style."""
+        from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
+
+        facts = self._styles[style] if style < len(self._styles) else Element("xf")
+        number, font = int(facts.get("numFmtId", 0)), int(facts.get("fontId", 0))
+        code = self._codes.get(number) or BUILTIN_FORMATS.get(number, "General")
+        name = self._fonts[font] if font < len(self._fonts) else ""
+        return _Format(name, len(code) * (code.strip("0") == ""), is_date_format(code), is_timedelta_format(code))
+
+
+class Sheet:
+    """One sheet; ``counts`` has what was counted in its rows: under an empty name, formulas without a value."""
+
+    def __init__(self, name: str, is_hidden: bool, path: str, book: Workbook) -> None:
+        """Names a sheet and its part."""
+        self.name, self.is_hidden = name, is_hidden
+        self._path, self._book = path, book
+        self._formats: dict[int, _Format] = {}
+        self.counts = Counter[str]()
+        self.line = Line()
+
+    def __str__(self) -> str:
+        """Returns its name for messages."""
+        return f"{self.name!r}{' (hidden)' * self.is_hidden}"
+
+    def has_rows(self) -> bool:
+        """True if a row is not empty."""
+        has_rows = any(True for _ in self.rows())
+        self.counts.clear()
+        self.line = Line()
+        return has_rows
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yields the rows that are not empty, with their numbers and without empty cells at their ends.
+
+        Raises:
+            FormatError: more rows or cells than Excel has.
+        """
+        number = size = 0
+        with self._book.archive.open(self._path) as stream:
+            for _, node in iterparse(stream):
+                name = _local(node)
+                if name == "col":
+                    self.counts["hidden columns"] += node.get("hidden") in _HIDDEN
+                elif name == "mergeCell":
+                    self.counts["cells over several rows"] += bool(_OVER_ROWS.fullmatch(node.get("ref", "")))
+                elif name == "row":
+                    number = int(node.get("r", number + 1))
+                    cells = self._cells(node)
+                    size += len(cells)
+                    self._check(number, size)
+                    while cells and not cells[-1]:
+                        del cells[-1]
+                    if cells:
+                        self.counts["hidden rows"] += node.get("hidden") in _HIDDEN
+                        yield number, cells
+                    node.clear()
+        self.counts = +self.counts
+
+    def _check(self, number: int, size: int) -> None:
+        if number > MAX_ROWS or size > _MAX_CELLS:
+            raise FormatError(
+                f"the sheet {self.name!r} has more than {MAX_ROWS:,} rows or {_MAX_CELLS:,} cells; save it as CSV",
+                code="too-large",
+            )
+
+    def _cells(self, row: Element) -> list[str]:
+        from openpyxl.utils import column_index_from_string
+
+        texts: dict[int, str] = {}
+        at = 0
+        for cell in row:
+            place = cell.get("r", "").rstrip("0123456789")
+            at = column_index_from_string(place) if place else at + 1
+            texts[at] = self._text(cell)
+        return [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
+
+    def _text(self, cell: Element) -> str:
+        kind, parts = cell.get("t", "n"), {_local(one): one for one in cell}
+        style = int(cell.get("s", 0))
+        if style not in self._formats:
+            self._formats[style] = self._book.format(style)
+        form = self._formats[style]
+        value = parts["v"].text if "v" in parts else None
+        self.counts[""] += "f" in parts and value is None and kind != "str"  # such a value is an empty text
+        if kind == "inlineStr" or (kind == "s" and value):
+            item = self._book.strings[int(value or 0)] if kind == "s" else parts.get("is")
+            for piece in () if item is None else _pieces(item, form.font):
+                self.line.add(*piece)
+            return self.line.take()
+        if not value:
+            return ""
+        if kind == "n":
+            return self._number(value, form)
+        return _KINDS.get(kind, lambda text: shown_text(form.font, _unescaped(text)))(value)
+
+    def _number(self, value: str, form: _Format) -> str:
+        """Returns a number as it is shown: a date, leading zeros, else its digits."""
+        from openpyxl.utils.datetime import from_excel
+
+        if form.is_date:
+            with suppress(OverflowError, ValueError):  # no date: Excel shows signs in its place
+                return _date(from_excel(float(value), self._book.epoch, timedelta=form.is_duration))
+        whole = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
+        return whole.zfill(form.digits) if _WHOLE.fullmatch(whole) else whole
+
+
+def _date(value: Any) -> str:
+    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
+        return value.date().isoformat()
+    return str(value)
+
+
+def _iso_date(text: str) -> str:
+    from openpyxl.utils.datetime import from_ISO8601
+
+    return _date(from_ISO8601(text))
+
+
+_KINDS: Final[Mapping[str, Any]] = {"b": lambda text: "TRUE" if text in _HIDDEN else "FALSE", "d": _iso_date, "e": str}
