@@ -81,6 +81,7 @@ SAFE_XML = {
     "fascicle.formats.tei",
     "fascicle.formats.medline",
     "fascicle.formats.extraction",
+    "fascicle.formats.sheets",  # of packages that `extraction` has checked
     "fascicle.terms.sources.mesh",
 }
 PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 UNKNOWN: Final = "\ufffd"
 # The font Symbol from 0x20 to 0x7E and from 0xA0 to 0xFE, as its encoding has them.
-_SYMBOLS: Final = dict(
+_SYMBOLS: Final[Mapping[int, str]] = dict(
     zip(
         (*range(0x20, 0x7F), *range(0xA0, 0xFF)),
         " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -18,7 +18,7 @@ from fascicle.core.document import Event
 from fascicle.core.effects import make_event
 from fascicle.errors import FormatError, import_extra
 from fascicle.formats.fonts import shown_text
-from fascicle.formats.raised import Level, Line, Piece
+from fascicle.text.raised import Level, Line, Piece
 
 _STYLES: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"
 MAX_ROWS: Final = 2**20  # of a sheet
@@ -236,4 +236,8 @@ def _iso_date(text: str) -> str:
     return _date(from_ISO8601(text))
 
 
-_KINDS: Final[Mapping[str, Any]] = {"b": lambda text: "TRUE" if text in _HIDDEN else "FALSE", "d": _iso_date, "e": str}
+_KINDS: Final[Mapping[str, Callable[[str], str]]] = {
+    "b": lambda text: "TRUE" if text in _HIDDEN else "FALSE",
+    "d": _iso_date,
+    "e": str,
+}
