@@ -211,7 +211,8 @@ class Sheet:
             return ""
         if kind == "n":
             return self._number(value, form)
-        return _KINDS.get(kind, lambda text: shown_text(form.font, _unescaped(text)))(value)
+        convert = _KINDS.get(kind)
+        return convert(value) if convert is not None else shown_text(form.font, _unescaped(value))
 
     def _number(self, value: str, form: _Format) -> str:
         """Returns a number as it is shown: a date, leading zeros, else its digits."""
