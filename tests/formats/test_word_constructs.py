@@ -407,3 +407,31 @@ def test_pictures_and_pages_may_have_a_document_type(tmp_path: Path) -> None:
     page, picture = "<!DOCTYPE html><p>a<br>b", '<!DOCTYPE svg PUBLIC "a" "b"><svg/>'
     found = of(tmp_path, package(A, more={"word/a.htm": page, "word/media/a.svg": picture, "word/b.bin": "\0"}))
     assert found.text == "first"
+
+
+RAISED = '<w:vertAlign w:val="superscript"/>'
+LEVELS = {
+    # properties of the raised run, what stands before it and in it -> the text, and how many marks are left out
+    ("IL-2", "3", RAISED): ("IL-2 helps", 1),
+    ("IL-2", "3,4", '<w:position w:val="6"/>'): ("IL-2 helps", 1),
+    ("IL-2", "3", '<w:position w:val="-6"/>'): ("IL-23 helps", 0),
+    ("IL-2", "3", '<w:vertAlign w:val="subscript"/>'): ("IL-23 helps", 0),
+    ("Ca", "2+", RAISED): ("Ca2+ helps", 0),
+    ("CD4", "+", RAISED): ("CD4+ helps", 0),
+    ("10", "6", RAISED): ("106 helps", 0),
+}
+
+
+@pytest.mark.parametrize("case", LEVELS)
+def test_raised_text(tmp_path: Path, case: tuple[str, str, str]) -> None:
+    word, text, properties = case
+    found = of(tmp_path, package(paragraph(run(word), styled(text, properties), run(" helps"))))
+    assert (found.text, len(found.events)) == LEVELS[case]
+
+
+def test_citations_of_fields_and_links_are_marks(tmp_path: Path) -> None:
+    cited = field(code(" ADDIN EN.CITE "), styled("Smith 2020", RAISED))
+    link = f'<w:hyperlink w:anchor="_ENREF_3">{styled("3", RAISED)}</w:hyperlink>'
+    found = of(tmp_path, package(paragraph(run("IL-2"), cited, run(" helps IL-3"), link, run("."))))
+    assert found.text == "IL-2 helps IL-3."
+    assert [(event.code, event.message[:2]) for event in found.events] == [("marks-left-out", "2 ")]

@@ -19,6 +19,7 @@ from fascicle.formats.extraction import join_sections, package_errors, read_zip_
 from fascicle.formats.fonts import UNKNOWN, shown_sign, shown_text
 from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.report import ReadReport
+from fascicle.text.raised import Level, Line, Piece, level_of
 
 _STEP: Final = "docx"
 _BETWEEN: Final = "\n\n"
@@ -44,6 +45,8 @@ _PARTS: Final = {
 }
 _NOTES: Final = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 _UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")  # codes of fields
+_CITING: Final = re.compile(r"\s*(?:ADDIN|CITATION|NOTEREF)\b")
+_REFERENCE: Final = re.compile("ref|bib|cit|note", re.I)  # in the name of a place that a link leads to
 _BLANK: Final = re.compile("[\r\n]+")
 _BETWEEN_ARGUMENTS: Final = {"f": "/", "func": " ", "nary": " ", "mr": " ", "m": "; ", "eqArr": "; "}  # of a formula
 _BEFORE: Final = {"nary": "∫", "rad": "√"}
@@ -74,6 +77,10 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
 def _local(element: Any) -> str:
     return str(element.tag).rpartition("}")[2]
+
+
+def _joined(pieces: Iterable[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
 
 
 def _attribute(element: Any, name: str) -> str:
@@ -149,6 +156,7 @@ class _Text:
             (kind, _attribute(one, "id")): one for kind in _NOTES.values() for one in roots.get(f"{kind}s", ())
         }
         self._fields: list[list[Any]] = []  # of the fields around the current place: code, and whether its result began
+        self._line = Line()
         self._beside: list[Any] = []  # boxes and notes of the current paragraph
         self._at_end: list[Any] = []
         self._style = ""  # of the current paragraph
@@ -163,7 +171,7 @@ class _Text:
         if self._listed:  # a note, for no text is lost
             message = f"these parts are not read: numbers or signs of lists {self._listed:,}"
             events.append(Event(step=_STEP, kind="note", code="parts-left-out", message=message))
-        return tuple(events)
+        return (*events, *self._line.events(_STEP))
 
     def all_blocks(self, body: Any) -> Iterator[tuple[str, str]]:
         """Yields kind and text of what stands in the body, and at last the endnotes."""
@@ -183,19 +191,17 @@ class _Text:
             parent: what has them.
             behind: if it is a cell, receives the tables, boxes and notes in it, which follow its row.
         """
-        start = ""
         for child in parent:
             name = _local(child)
             others: Iterable[tuple[str, str]] = ()
             if name == "p":
-                start += self._paragraph(child)
+                self._paragraph(child)
                 if not _goes_on(child):
-                    yield self._kind(), start.strip()
-                    start = ""
+                    yield self._kind(), self._line.take().strip()
                     beside, self._beside = self._beside, []
                     others = self._blocks_of(beside)
             elif name in ("oMathPara", "oMath", "r"):
-                yield "body", "".join(self._characters(child)).strip()
+                yield "body", _joined(self._characters(child)).strip()
             elif name == "tr":
                 others = self._row(child)
             elif name == "AlternateContent":
@@ -214,10 +220,11 @@ class _Text:
             yield "table", "\t".join(map(" ".join, cells)).strip("\t")
             yield from behind
 
-    def _paragraph(self, paragraph: Any) -> str:
+    def _paragraph(self, paragraph: Any) -> None:
         self._style = _attribute(paragraph.find("{*}pPr/{*}pStyle"), "val")
         self._listed += _attribute(paragraph.find("{*}pPr/{*}numPr/{*}numId"), "val") not in ("", "0")
-        return "".join(self._characters(paragraph))
+        for piece in self._characters(paragraph):
+            self._line.add(*piece)
 
     def _kind(self) -> str:
         name = self._styles.name(self._style).lower()
@@ -228,24 +235,27 @@ class _Text:
             self.left_out[_SKIPPED[name]] += 1
         return name in _SKIPPED
 
-    def _characters(self, element: Any) -> Iterator[str]:
+    def _characters(self, element: Any) -> Iterator[Piece]:
         """Yields the characters of a run, of a formula, or of what has runs."""
         for child in element:
             name = _local(child)
             if name == "r":
                 yield self._run(child)
             elif name == "t":
-                yield self._letters(child)
+                yield Piece(self._letters(child))
             elif name in _SIGNS:
-                yield _SIGNS[name] * self._is_printed()
+                yield Piece(_SIGNS[name] * self._is_printed())
             elif name == "sym":
-                yield self._symbol(_attribute(child, "font"), _attribute(child, "char")) * self._is_printed()
+                yield Piece(self._symbol(_attribute(child, "font"), _attribute(child, "char")) * self._is_printed())
+            elif name == "hyperlink" and _REFERENCE.search(_attribute(child, "anchor")):
+                for text, level in self._characters(child):
+                    yield Piece(text, level_of(is_raised=False, is_link=True, around=level))
             elif handle := _HANDLERS.get(name):
                 handle(self, child)
             elif name == "AlternateContent":
                 yield from self._characters(_alternative(child))
             elif name in _MATHEMATICAL and child.tag.endswith(f"/math}}{name}"):
-                yield self._formula(name, child)
+                yield Piece(self._formula(name, child))
             elif not self._skips(name):
                 yield from self._characters(child)
 
@@ -258,17 +268,20 @@ class _Text:
             return ""
         return _BLANK.sub(" ", element.text or "") * self._is_printed()
 
-    def _run(self, run: Any) -> str:
+    def _run(self, run: Any) -> Piece:
         own = _properties(run.find("{*}rPr"))
         has = {**self._styles.run(self._style), **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
-        text = "".join(self._characters(run))
+        text = _joined(self._characters(run))
         if "vanish" in has and _attribute(has["vanish"], "val") not in ("0", "false", "off"):
             self.left_out["hidden texts"] += bool(text.strip())
-            return ""
+            return Piece("")
         font = _attribute(has.get("rFonts"), "ascii") or _attribute(has.get("rFonts"), "hAnsi")
         shown = shown_text(font, text)
         self.left_out["signs of other fonts"] += shown.count(UNKNOWN) - text.count(UNKNOWN)
-        return shown
+        position = _attribute(has.get("position"), "val")
+        is_raised = _attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
+        is_link = any(_CITING.match(code) for code, _ in self._fields)
+        return Piece(shown, level_of(is_raised=is_raised, is_link=is_link, around=Level.PLAIN))
 
     def _symbol(self, font: str, code: str) -> str:
         sign = shown_sign(font, int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0)
@@ -279,7 +292,7 @@ class _Text:
         """Returns a formula in one line, as Word writes it when it is typed."""
         has = _properties(element.find(f"{{*}}{name}Pr"))
         arguments = [
-            "".join(self._characters([one] if name == "m" else one)) for one in element if _local(one) != f"{name}Pr"
+            _joined(self._characters([one] if name == "m" else one)) for one in element if _local(one) != f"{name}Pr"
         ]
         if name == "d":
             begin, between, end = (
