@@ -51,6 +51,7 @@ CODES: Final[Mapping[str, _Code]] = MappingProxyType(
         },
         **dict.fromkeys(("no-vote", "long-mention", "long-word", "unknown-word"), _Code("loss", _INCOMPLETE)),
         "unread-text": _Code("loss", _INCOMPLETE),
+        "markup-kept": _Code("repair", _INCOMPLETE),
         **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), _Code("loss", MEANING)),
         **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), _Code("loss", MEANING)),
         **dict.fromkeys(("duplicate-annotation-id", "quotes-kept", "offsets-of-passages"), _Code("repair", MEANING)),

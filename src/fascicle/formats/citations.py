@@ -22,7 +22,9 @@ from fascicle.core.wording import plural, shorten
 from fascicle.errors import FormatError, Place
 from fascicle.formats.extraction import Part, collapse, field_note, join_sections, part_kind
 from fascicle.formats.handlers import Reader
+from fascicle.formats.inline import read_markup
 from fascicle.formats.report import ReadReport
+from fascicle.text import raised
 
 _STEP: Final = "citations"
 _Fields = dict[str, list[str]]
@@ -246,7 +248,8 @@ def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
                 return value
         return ""
 
-    title, abstract = (of(names, "text") for names in (tags.title, tags.abstract))
+    line = raised.Line()
+    title, abstract = (read_markup(of(names, "text"), line) for names in (tags.title, tags.abstract))
     identifier = of(tags.id, "text")
     if not identifier and tags is _NBIB:
         return FormatError("a citation has no PMID, no id of PMC and no DOI; fetch the file again", at=place)
@@ -254,7 +257,8 @@ def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
     values = {collapse(value) for name in used for value in fields[name]} | {""}
     unused = [name for name in sorted(fields.keys() - used) if not values.issuperset(map(collapse, fields[name]))]
     parts = [("title", title), ("abstract", abstract)]
-    return _document(identifier, parts, facts, place, between=tags.between, events=field_note(unused, step=_STEP))
+    events = (*field_note(unused, step=_STEP), *line.events(_STEP))
+    return _document(identifier, parts, facts, place, between=tags.between, events=events)
 
 
 def _fact(kind: str, values: Sequence[str]) -> str:

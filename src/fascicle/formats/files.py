@@ -26,6 +26,7 @@ from fascicle.core.files.source import Source, stem
 from fascicle.errors import InputError, UsageError
 from fascicle.formats.catalogue import Format, format_named
 from fascicle.formats.handlers import Reader, check_options
+from fascicle.formats.inline import WITHOUT_MARKUP, documents_with_markup
 from fascicle.formats.report import STEP, ReadReport
 from fascicle.formats.sources import find_places, unread_tables
 
@@ -194,7 +195,10 @@ def _of_one(source: Source, reader: Reader, options: Any, report: ReadReport) ->
     given = options if options is not None or reader.options is None else reader.options()
     found, before = False, report.aside.count
     try:
-        for document in note_misfits(reader.read(source, given, report)):
+        documents = note_misfits(reader.read(source, given, report))
+        if (name := report.formats[source.path]) in WITHOUT_MARKUP:
+            documents = documents_with_markup(documents, name, given)
+        for document in documents:
             found = True
             notes = report.take_notes()
             yield document.with_events(*notes) if notes else document

@@ -56,6 +56,7 @@ class JsonShape:
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
         to_name: of the regions in a Label Studio export that are on the text.
+        markup: ``html`` to read tags and character references in texts without mentions; see `fascicle.formats.inline`.
         ignored: names of fields, with commas between them, that look like annotation and are not to be read.
         tag_names: of tags that are numbers.
         reader: name of the tool or schema whose records have a reader of their own.
@@ -84,6 +85,7 @@ class JsonShape:
     bare: bool = False
     annotator: str = ""
     to_name: str = ""
+    markup: str = ""
     ignored: str = ""
     tag_names: tuple[str, ...] = ()
     reader: str = ""
@@ -232,9 +234,11 @@ def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonSh
             raise UsageError(message)
         if name in _SWITCHES and value not in ("true", "false"):
             raise UsageError(f"{name} = {value!r} is not allowed; give true or false")
+        if name == "markup" and value != "html":
+            raise UsageError(f"markup = {value!r} is not allowed; give html")
         if name == "offsets" and value not in UNIT_NAMES:
             raise UsageError(f"offsets = {value!r} is not allowed; give one of {', '.join(UNIT_NAMES)}")
-        allowed = ("id", "ignored", *shape.movable)
+        allowed = ("id", "ignored", "markup", *shape.movable)
         if shape.reader and name not in allowed:
             raise UsageError(
                 f"records of the shape {shape.reader!r} have their {name} under fixed names, so {name} = {value!r} is "

@@ -158,7 +158,7 @@ def _add(tasks: Iterable[bytes], project: int, client: Any) -> None:
     made, unsure, names = list[int](), list[str](), list[str]()
     try:
         for portion in _portions(tasks):
-            unsure += (names := [one["meta"][label_studio._OURS]["id"] for one in portion])
+            unsure += (names := [one["meta"][label_studio.OURS]["id"] for one in portion])
             told = client.projects.import_tasks(project, request=portion, return_task_ids=True)
             if numbers := getattr(told, "task_ids", None):  # some editions do not tell them
                 made += numbers
