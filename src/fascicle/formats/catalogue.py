@@ -111,6 +111,7 @@ _TASKS: Final = "tasks for Label Studio in JSON"
 _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
+_KNOWTATOR: Final = "a folder, or a .zip, of .txt files and annotation of Knowtator (.knowtator.xml), as CRAFT has it"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
@@ -133,6 +134,7 @@ _ROWS: Final = (
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offset_tables", many=True, annotated=False),
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),
+    _row("knowtator", _KNOWTATOR, reads="knowtator", many=True, annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),

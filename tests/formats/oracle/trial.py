@@ -22,7 +22,19 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.formats.oracle import binary, bioc, cas, licensed, office, records, standoff, texts, tokens, webanno
+from tests.formats.oracle import (
+    binary,
+    bioc,
+    cas,
+    knowtator,
+    licensed,
+    office,
+    records,
+    standoff,
+    texts,
+    tokens,
+    webanno,
+)
 from tests.formats.oracle.drafts import drafts
 from tests.formats.oracle.format import Files, Oracle
 from tests.formats.oracle.hand import BY_ONE, BYTES, PASSAGE, UNEVEN, UTF16, Hand
@@ -30,7 +42,7 @@ from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
     one.name: one
-    for module in (tokens, standoff, bioc, records, binary, texts, licensed, office, webanno, cas)
+    for module in (tokens, standoff, bioc, records, binary, texts, licensed, office, webanno, cas, knowtator)
     for one in module.ORACLES
     if not one.needs or find_spec(one.needs)
 }
