@@ -42,7 +42,8 @@ def test_passages_and_annotations(tmp_path: Path) -> None:
     links = (Link(id="3558"), Link(id="9"))
     assert found.mentions == (Mention(((0, 2), (8, 9)), "Gene", links=links, attributes=(("note", "1"),)),)
     assert found.meta == {"year": "2001"}
-    assert (found.relations, found.events) == ((Relation(),), ())
+    assert found.relations == (Relation(),)
+    assert [event.code for event in found.events] == ["fragments-sorted"]
 
 
 def test_sentences(tmp_path: Path) -> None:
@@ -304,3 +305,26 @@ def test_a_name_of_a_section_that_xml_cannot_hold_is_counted(tmp_path: Path) -> 
     assert write(tmp_path / "a.json", [one], format="bioc-json").losses == {}
     (found,) = read(tmp_path / "a.json", format="bioc-json")
     assert found.sections == one.sections
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\f", "\v", "\x1c", "\x7f", "\x9f", "\ufffe", "\x00", "\u2400"])
+def test_every_sign_of_a_text_is_read_back(tmp_path: Path, sign: str) -> None:
+    facts = (("control-characters", "x"),)
+    text = f"{sign}One{sign}word.{sign} {sign}Two {sign}"
+    document = Document(
+        id="1",
+        text=text,
+        sections=(
+            Section(1, 10, "title"),
+            Section(len(text) - 6, len(text), "abstract", facts),
+        ),
+        mentions=(Mention(((1, 9),), "A"), Mention(((len(text) - 5, len(text) - 2),), "B")),
+    )
+    for name in ("bioc", "bioc-json"):
+        report = write(tmp_path / name, [document], format=name)
+        assert report.losses == {"section-attributes": 1}
+        (found,) = read(tmp_path / name, format=name)
+        assert (found.text, found.mentions, found.events) == (text, document.mentions, ())
+        assert [(one.start, one.end, one.name) for one in found.sections or ()] == [
+            (one.start, one.end, one.name) for one in document.sections or ()
+        ]

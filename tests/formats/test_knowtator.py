@@ -14,13 +14,15 @@ TEXT = "No tremor here, but Huntington\ndisease"
 FIRST = """<?xml version="1.0" encoding="UTF-8"?><annotations textSource="a.txt">
 <annotation><mention id="E1"/><annotator id="x">me</annotator><span start="3" end="9"/>
 <spannedText>tremor</spannedText></annotation>
-<annotation><mention id="E2"/><annotator id="x">ANNOTATOR</annotator><span start="20" end="30"/><span start="31" end="38"/>
-<spannedText>Huntington ... disease</spannedText></annotation>
+<annotation><mention id="E2"/><annotator id="x">ANNOTATOR</annotator><span start="20" end="30"/>
+<span start="31" end="38"/><spannedText>Huntington ... disease</spannedText></annotation>
 <annotation><mention id="E9"/><annotator id="x">me</annotator><span start="0" end="2"/></annotation>
-<classMention id="E1"><mentionClass id="Finding">Finding</mentionClass><hasSlotMention id="S1"/><hasSlotMention id="S2"/>
-</classMention><classMention id="E2"><mentionClass id="MONDO:0007739">Huntington disease</mentionClass></classMention>
+<classMention id="E1"><mentionClass id="Finding">Finding</mentionClass><hasSlotMention id="S1"/>
+<hasSlotMention id="S2"/></classMention>
+<classMention id="E2"><mentionClass id="MONDO:0007739">Huntington disease</mentionClass></classMention>
 <stringSlotMention id="S1"><mentionSlot id="negated"/><stringSlotMentionValue value="yes"/></stringSlotMention>
-<complexSlotMention id="S2"><mentionSlot id="of"/><complexSlotMentionValue value="E2"/></complexSlotMention></annotations>"""
+<complexSlotMention id="S2"><mentionSlot id="of"/><complexSlotMentionValue value="E2"/></complexSlotMention>
+</annotations>"""
 SECOND = """<?xml version="1.0"?><knowtator-project><document id="a" text-file="a.txt">
 <annotation annotator="me"><class id="http://purl.obolibrary.org/obo/UBERON_0000955" label="'brain'"/>
 <span start="10" end="14">here</span></annotation>

@@ -41,17 +41,22 @@ def escape(value: str) -> Html:
     return Html(html.escape(escape_controls(value)))
 
 
-def escape_exactly(value: str) -> Html:
+def escape_exactly(value: str, *, forbidden: re.Pattern[str] = FORBIDDEN) -> Html:
     """Escapes text for HTML so that a browser returns each of its characters at its position.
 
     A character that HTML cannot hold is shown as another single character: the picture of a control character (``␀``),
     or U+FFFD where Unicode has none.
+
+    Args:
+        value: the text.
+        forbidden: characters that the page, or other markup, cannot hold.
     """
-    return Html(html.escape(FORBIDDEN.sub(_picture, value)).replace("\r", "&#13;"))
+    return Html(html.escape(forbidden.sub(lambda found: picture_of(found[0]), value)).replace("\r", "&#13;"))
 
 
-def _picture(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def picture_of(sign: str) -> str:
+    """Returns the symbol for a control character; U+FFFD for one without a symbol."""
+    code = ord(sign)
     return "␡" if code == _DELETE else chr(_PICTURES + code) if code < _SPACE else _UNKNOWN
 
 

@@ -18,6 +18,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.mention import Span, is_curie, link_text, parse_link
 from fascicle.errors import FormatError, Place
 from fascicle.formats.bioc_records import (
+    CONTROLS,
     STEP,
     TYPE,
     Annotation,
@@ -26,8 +27,11 @@ from fascicle.formats.bioc_records import (
     Passage,
     Sentence,
     facts_of,
+    from_start,
     read_relations,
     related,
+    shows_controls,
+    with_controls,
 )
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import check_name, separate_sections
@@ -37,6 +41,7 @@ from fascicle.formats.pubtator import RAW_ID, concept_column, count_links, parse
 from fascicle.formats.report import WriteReport
 
 SECTION, IDENTIFIER, BLANKS = "section_type", "identifier", "blanks-before"
+_OURS: Final = (BLANKS, CONTROLS)
 _VOCABULARY: Final = "vocabulary"
 _BETWEEN: Final = "|"  # of several vocabularies, as of several identifiers
 _MOST_BLANKS: Final = 10_000  # between passages, beside as many as the text has characters
@@ -49,7 +54,7 @@ class _Piece:
     """Text of a passage or a sentence, with its offset in the file and its offset in the document."""
 
     def __init__(self, given: Sentence, infons: Mapping[str, Any]) -> None:
-        self.text, self.offset, self.infons = given.text or "", given.offset, infons
+        self.text, self.offset, self.infons = with_controls(given.text or "", infons), given.offset, infons
         self.start = given.offset
         self._conversions: dict[str, Conversion] = {}
 
@@ -103,7 +108,7 @@ def _made(
     collector, events = MentionCollector(text, step=STEP), list(_left_out(entry))
     keys: list[tuple[str, MentionKey]] = []
     for annotation, near, offsets in given:
-        placed = _from_start(annotation, offsets, holder) if holder else annotation
+        placed = from_start(annotation, offsets, holder) if holder else annotation
         if key := _add(placed, near, collector, events, unit=unit, moved=moved or bool(holder)):
             keys.append((str(annotation.id), key))
     stated = (one for holder in _holders(entry) for one in holder.relations)
@@ -142,22 +147,16 @@ _Given = tuple[Annotation, list[_Piece], Mapping[str, int]]
 """An annotation, the texts that it may be in, and the offsets of its passage and its sentence."""
 
 
-def _from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
-    """Returns an annotation with offsets from the document start, converted from those of its passage or sentence."""
-    offset = offsets.get(holder, 0)
-    if not offset:
-        return annotation
-    moved = [Location(one.offset + offset, one.length) for one in annotation.locations]
-    return replace(annotation, locations=moved)
-
-
 def _annotations(entry: Entry, pieces: list[_Piece], ranges: list[range]) -> Iterator[_Given]:
     """Yields all annotations, each with the texts near it and the offsets of its passage and sentence."""
     for passage, own in zip(entry.passages, ranges, strict=True):
         near = [pieces[at] for at in own]
         for holder in (passage, *passage.sentences):
             offsets = {"passage": passage.offset, "sentence": holder.offset}
-            yield from [(annotation, near, offsets) for annotation in holder.annotations]
+            for annotation in holder.annotations:
+                # The text of the passage has control characters again, that of an annotation has their symbols.
+                is_shown = CONTROLS in passage.infons and shows_controls(annotation.text or "")
+                yield replace(annotation, text=None) if is_shown else annotation, near, offsets
     yield from [(annotation, pieces, _NO_OFFSETS) for annotation in entry.annotations]
 
 
@@ -172,7 +171,7 @@ def _counted(given: Sequence[_Given]) -> tuple[str, str]:
         return "", CODE_POINTS
     units = [CODE_POINTS] if all(piece.text.isascii() for _, near, _ in told for piece in near) else [*UNIT_NAMES]
     ways = [(holder, unit) for holder in ("", "passage", "sentence") for unit in units]
-    return max(ways, key=lambda way: sum(_fits(_from_start(one, at, way[0]), near, way[1]) for one, near, at in told))
+    return max(ways, key=lambda way: sum(_fits(from_start(one, at, way[0]), near, way[1]) for one, near, at in told))
 
 
 def _fits(annotation: Annotation, near: list[_Piece], unit: str) -> bool:
@@ -263,7 +262,9 @@ def _sections(passages: Sequence[Passage], pieces: list[_Piece], ranges: list[ra
 def _name(passage: Passage) -> tuple[str, dict[str, str]]:
     """Returns the name of the section that a passage is, and its further facts."""
     told = facts_of(passage.infons)
-    facts = {key: value for key, value in told.items() if key != BLANKS and (key, value) != (SECTION, "")}
+    facts = {
+        key: value for key, value in told.items() if key not in (BLANKS, CONTROLS) and (key, value) != (SECTION, "")
+    }
     name = facts.pop(SECTION if SECTION in facts else TYPE, "")
     return name.lower() if SECTION in passage.infons else name, facts
 
@@ -275,7 +276,11 @@ def _holders(entry: Entry) -> list[Any]:
 def _left_out(entry: Entry) -> Iterator[Event]:
     sentences = [one for passage in entry.passages for one in passage.sentences]
     nameless = [_name(one)[1] for one in entry.passages if not _name(one)[0]]
-    keys = {key for infons in (*nameless, *(one.infons for one in sentences)) for key in infons} - {TYPE, BLANKS}
+    keys = {key for infons in (*nameless, *(one.infons for one in sentences)) for key in infons} - {
+        TYPE,
+        BLANKS,
+        CONTROLS,
+    }
     if keys:
         message = f"these facts of passages are not read: {', '.join(sorted(keys))}"
         yield make_event("infons-left-out", step=STEP, message=message)
@@ -332,7 +337,7 @@ def _passages(document: Document, report: WriteReport, can_hold: Callable[[str],
         if not can_hold(section.name):
             report.lose("sections", document)
         # A mention outside all passages would be a reason to read its offsets in another unit.
-        if gap.strip() or bisect_left(starts, at) < bisect_left(starts, section.start):
+        if gap.strip() or not can_hold(gap) or bisect_left(starts, at) < bisect_left(starts, section.start):
             found.append(Passage(offset=at, text=gap, annotations=[], infons={}))
         elif gap.strip(" "):
             infons[BLANKS] = gap
@@ -348,7 +353,7 @@ def _passages(document: Document, report: WriteReport, can_hold: Callable[[str],
 def _infons(section: Section, can_hold: Callable[[str], bool]) -> dict[str, str]:
     """Returns the infons of a passage: its name, and the attributes that do not hide it."""
     facts = {key: value for key, value in section.attributes if can_hold(key) and can_hold(value)}
-    for key in (SECTION, BLANKS, *([TYPE] if section.name != section.name.lower() else [])):
+    for key in (SECTION, *_OURS, *([TYPE] if section.name != section.name.lower() else [])):
         facts.pop(key, None)
     return {SECTION if TYPE in facts else TYPE: section.name, **facts}
 

@@ -19,12 +19,22 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import MAX_FILE, Line, Source, is_integer, line_text, read_lines_or_errors
-from fascicle.core.marks import FORBIDDEN, escape_exactly
+from fascicle.core.marks import escape_exactly
 from fascicle.core.wording import shorten
 from fascicle.errors import BROKEN, FormatError, Place, explain_errors
 from fascicle.formats import bioc
 from fascicle.formats.bioc import bioc_fields, from_entry, to_entry
-from fascicle.formats.bioc_records import STEP, Annotation, Entry, Location, Passage, Related, Sentence
+from fascicle.formats.bioc_records import (
+    CONTROLS,
+    STEP,
+    Annotation,
+    Entry,
+    Location,
+    Passage,
+    Related,
+    Sentence,
+    controls_in,
+)
 from fascicle.formats.handlers import Reader, Writer, open_frame
 from fascicle.formats.report import ReadReport, WriteReport
 from fascicle.formats.unread import find_unread_fields
@@ -35,6 +45,7 @@ _HEAD: Final = (
     f"<collection><source>{bioc.SOURCE}</source><date></date><key></key>\n"
 ).encode()
 _IN_ATTRIBUTES: Final = re.compile("[\t\n]")
+_NOT_IN_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -138,15 +149,18 @@ def _number(text: str, place: Place) -> int:
 
 
 def _encode(document: Document, report: WriteReport) -> bytes:
-    """Encodes one document as an XML element; control characters are replaced by Unicode control pictures and counted.
+    """Encodes one document as an XML element.
+
+    A symbol replaces each control character of the text, and the infon ``control-characters`` says where and which.
 
     Raises:
         InputError: an id or a type that cannot be written.
     """
-    entry = to_entry(document, report, can_hold=lambda text: not FORBIDDEN.search(text))
-    if count := len(FORBIDDEN.findall(document.text)):
-        report.lose("control-characters", document, count=count)
-    made = f"<document><id>{escape_exactly(str(entry.id))}</id>{_facts(entry.infons)}"
+    entry = to_entry(document, report, can_hold=lambda text: not _NOT_IN_XML.search(text))
+    for one in entry.passages:
+        if controls := controls_in(one.text or "", _NOT_IN_XML):
+            one.infons[CONTROLS] = controls
+    made = f"<document><id>{_escaped(str(entry.id))}</id>{_facts(entry.infons)}"
     return "".join([made, *map(_written, entry.passages), *map(_related, entry.relations), "</document>\n"]).encode()
 
 
@@ -154,10 +168,10 @@ def _written(passage: Passage) -> str:
     annotations = "".join(
         f'<annotation id="{one.id}">{_facts(one.infons)}'
         + "".join(f'<location offset="{at.offset}" length="{at.length}"/>' for at in one.locations)
-        + f"<text>{escape_exactly(one.text or '')}</text></annotation>"
+        + f"<text>{_escaped(one.text or '')}</text></annotation>"
         for one in passage.annotations
     )
-    text = f"<offset>{passage.offset}</offset><text>{escape_exactly(passage.text or '')}</text>"
+    text = f"<offset>{passage.offset}</offset><text>{_escaped(passage.text or '')}</text>"
     return f"<passage>{_facts(passage.infons)}{text}{annotations}</passage>"
 
 
@@ -167,11 +181,15 @@ def _related(one: Related) -> str:
 
 
 def _facts(infons: dict[str, str]) -> str:
-    return "".join(f'<infon key="{_quoted(key)}">{escape_exactly(value)}</infon>' for key, value in infons.items())
+    return "".join(f'<infon key="{_quoted(key)}">{_escaped(value)}</infon>' for key, value in infons.items())
+
+
+def _escaped(text: str) -> str:
+    return escape_exactly(text, forbidden=_NOT_IN_XML).replace("\x85", "&#133;")
 
 
 def _quoted(text: str) -> str:
-    return _IN_ATTRIBUTES.sub(_code, escape_exactly(text))
+    return _IN_ATTRIBUTES.sub(_code, _escaped(text))
 
 
 def _code(found: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -10,10 +11,14 @@ import msgspec
 
 from fascicle.core.document import Document, Event, MentionKey, Relation
 from fascicle.core.effects import make_event
+from fascicle.core.marks import picture_of
 from fascicle.formats.report import WriteReport
 
 STEP: Final = "bioc"
 TYPE: Final = "type"
+CONTROLS: Final = "control-characters"
+_CONTROL: Final = re.compile(r"(\d{1,9}):([0-9A-F]{2,4})(?![0-9A-F])")
+_SYMBOL: Final = re.compile("[\u2400-\u2421\ufffd]")
 
 
 class Location(msgspec.Struct):
@@ -71,6 +76,35 @@ class Related(msgspec.Struct, kw_only=True):
     id: str | int | None = None
     infons: dict[str, Any] = {}
     nodes: list[Node] = []
+
+
+def from_start(annotation: Annotation, offsets: Mapping[str, int], holder: str) -> Annotation:
+    """Returns an annotation with offsets from the document start, converted from those of its passage or sentence."""
+    offset = offsets.get(holder, 0)
+    if not offset:
+        return annotation
+    moved = [Location(one.offset + offset, one.length) for one in annotation.locations]
+    return msgspec.structs.replace(annotation, locations=moved)
+
+
+def controls_in(text: str, forbidden: re.Pattern[str]) -> str:
+    """Returns the value of the infon ``control-characters``: places and codes, as ``5:0C 17:1C``."""
+    return " ".join(f"{one.start()}:{ord(one[0]):02X}" for one in forbidden.finditer(text))
+
+
+def with_controls(text: str, infons: Mapping[str, Any]) -> str:
+    """Returns a text with the control characters of an infon, if their symbols stand at their places."""
+    signs = list(text)
+    for place, code in _CONTROL.findall(str(infons.get(CONTROLS, ""))):
+        at, sign = int(place), chr(int(code, 16))
+        if at < len(text) and text[at] == picture_of(sign):
+            signs[at] = sign
+    return "".join(signs)
+
+
+def shows_controls(text: str) -> bool:
+    """True if a text has the symbol of a control character."""
+    return _SYMBOL.search(text) is not None
 
 
 def facts_of(infons: Mapping[str, Any]) -> dict[str, str]:

@@ -54,9 +54,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
                 raise InputError(message)
         found = _records(tree, texts, source, report)
         if not found:
-            message = (
-                "no file of Knowtator (.xml) with a text of its name is below this folder; give the folder of both"
-            )
+            message = "no file of Knowtator (.xml) with a text of its name is in this folder; give the folder of both"
             raise FormatError(message, at=source.path)
         for name, place in sorted(texts.items()):
             with report.aside.one():
