@@ -75,6 +75,7 @@ XML = {"xml", "lxml"}  # a reader of XML must refuse entities first, and is then
 SAFE_XML = {
     "fascicle.core.files.elements",  # refuses declarations of entities, and bounds what it keeps
     # the class of an element alone
+    "fascicle.formats.knowtator",
     "fascicle.formats.ldc",
     "fascicle.formats.bioc_files",
     "fascicle.formats.jats",
