@@ -18,7 +18,7 @@ from fascicle.formats.handlers import Writer, check_name
 from fascicle.formats.losses import held_fields
 from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.segment import segmenter
+from fascicle.text.segment import all_sentences, segmenter
 
 _HOLDS: Final = held_fields("CoNLL", "words mentions", partly="sentences nested")
 
@@ -162,7 +162,7 @@ def with_words(document: Document) -> Document:
     if document.words is not None:
         return document
     rules = segmenter(ReadingSettings().segmenter)
-    sentences = document.sentences if document.sentences is not None else rules.sentences(document.text)
+    sentences = document.sentences if document.sentences is not None else all_sentences(document, rules)
     return msgspec.structs.replace(document, words=rules.words(document.text), sentences=sentences)
 
 

@@ -14,7 +14,7 @@ from fascicle.errors import InputError, PluginError, RecipeError
 from fascicle.pipeline.runner import Failure, Result, Watch, batches, ignore_progress, run_batch
 from fascicle.pipeline.steps import LINKED, Recognise
 from fascicle.settings.pipeline import Answer, Limits, refuse_duplicate_steps
-from fascicle.text.segment import segmenter
+from fascicle.text.segment import all_sentences, segmenter
 
 _CUT: Final = "cut"
 _TOO_LONG: Final = ("length", "TooLong")  # step and error of a document that no step may read
@@ -39,7 +39,7 @@ class _Cut:
         rules = segmenter(self.segmenter)
         for one in documents:
             yield Patch(
-                sentences=rules.sentences(one.text) if "sentences" in self.gives and one.sentences is None else None,
+                sentences=all_sentences(one, rules) if "sentences" in self.gives and one.sentences is None else None,
                 words=rules.words(one.text) if "words" in self.gives and one.words is None else None,
             )
 

@@ -13,10 +13,9 @@ from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
 from fascicle.core.mention import Link
 from fascicle.settings.inputs import Overlaps
-from fascicle.text.pieces import all_sentences
-from fascicle.text.segment import Segmenter
+from fascicle.text.segment import Segmenter, all_sentences
 
-_MAY_END: Final = re.compile(r"[^\w\s-]|[\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
+_MAY_END: Final = re.compile(r"[^\w\s-]|[\t\n\r\x85\u2028\u2029]")  # what sentences of the segmenter end with
 
 
 class Edges:
@@ -33,7 +32,7 @@ class Edges:
     def part(self, start: int, end: int) -> bool:
         """True if a sentence begins or ends inside of a range."""
         document = self._document
-        if document.sentences is None and not _MAY_END.search(document.text, start, end):
+        if document.sentences is None and not document.sections and not _MAY_END.search(document.text, start, end):
             return False
         if self._edges is None:
             self._edges = sorted({edge for one in all_sentences(document, self._rules) for edge in one})

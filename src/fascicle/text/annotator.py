@@ -28,7 +28,7 @@ from fascicle.core.stream import annotate, stream
 from fascicle.core.tags import SCHEMES, TagScheme
 from fascicle.errors import InputError
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.segment import segmenter
+from fascicle.text.segment import all_sentences, segmenter
 
 
 class Annotator(ABC):
@@ -99,7 +99,7 @@ class Annotator(ABC):
         """Predicts like `predict`, and adds the sentences and words of each text."""
         rules = segmenter(self.segmenter)
         return [
-            msgspec.structs.replace(patch, sentences=rules.sentences(document.text), words=rules.words(document.text))
+            msgspec.structs.replace(patch, sentences=all_sentences(document, rules), words=rules.words(document.text))
             for document, patch in zip(documents, self.predict(documents), strict=True)
         ]
 

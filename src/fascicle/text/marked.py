@@ -30,7 +30,8 @@ from fascicle.core.wording import has_letters, plural
 from fascicle.errors import InputError, RecipeError
 from fascicle.settings.heads import FEWEST_INSTANCES, BinderSettings
 from fascicle.settings.types import Instance, TypeDescriptions, parse_instance
-from fascicle.text.pieces import PieceTokenizer, all_sentences
+from fascicle.text.pieces import PieceTokenizer
+from fascicle.text.segment import all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 from fascicle.text.windows import Batch
 

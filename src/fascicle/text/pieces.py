@@ -28,7 +28,7 @@ from fascicle.core.mention import Span
 from fascicle.errors import ModelError
 from fascicle.settings.inputs import TokenizerFacts
 from fascicle.text.inputs import UnitInputs
-from fascicle.text.segment import Segmenter
+from fascicle.text.segment import Segmenter, all_sentences
 from fascicle.text.segment import segmenter as segmenter_of
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*+")
@@ -302,20 +302,6 @@ def encode_documents(
         parts = [next(encoded) for _ in ranges]
         result.append(_assemble(document, ranges, parts, rules if level == "word" else None))
     return result
-
-
-def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
-    """Returns the sentences of a document, and those that the segmenter finds in the text outside them."""
-    if document.sentences is None:
-        return rules.sentences(document.text)
-    found: list[Span] = []
-    for start, end in (*document.sentences, (len(document.text), len(document.text))):
-        before = found[-1][1] if found else 0
-        gap = document.text[before:start]
-        if gap and not gap.isspace():
-            found += [(before + a, before + b) for a, b in rules.sentences(gap)]
-        found.append((start, end))
-    return tuple(found[:-1])
 
 
 def _assemble(

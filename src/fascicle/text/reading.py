@@ -20,8 +20,8 @@ from fascicle.core.mention import Span
 from fascicle.settings.heads import Level
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.inputs import FeatureColumns, Finder, compute_unit_inputs
-from fascicle.text.pieces import Pieces, PieceTokenizer, all_sentences, encode_documents, piece_units
-from fascicle.text.segment import segmenter
+from fascicle.text.pieces import Pieces, PieceTokenizer, encode_documents, piece_units
+from fascicle.text.segment import all_sentences, segmenter
 from fascicle.text.windows import NO_CONTEXT, Context, Window, make_windows, segment_starts
 
 
@@ -201,7 +201,7 @@ def read_in_parts(document: Document, read: _Read, *, reading: ReadingSettings, 
         size: characters of a part, unless a segment is longer.
     """
     bare = Document(id=document.id, text=document.text, sentences=document.sentences, words=document.words)
-    sentences = all_sentences(bare, segmenter(reading.segmenter))
+    sentences = all_sentences(document, segmenter(reading.segmenter))
     first, before = 0, 0
     while first < len(sentences):
         last, wanted = first, size

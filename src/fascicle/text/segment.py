@@ -32,6 +32,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
+from fascicle.text.borders import borders
 
 # -- words -------------------------------------------------------------------------------------------------------------
 
@@ -284,6 +285,22 @@ class Segmenter(msgspec.Struct, frozen=True, kw_only=True):
     sentences: Callable[[str], tuple[Span, ...]]
 
 
+def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
+    """Returns the sentences of a document, and in the text outside them those of the rules, cut at all `borders`."""
+    text, whole, end = document.text, list[Span](), 0
+    cuts = sorted(borders(document))
+    if not cuts and document.sentences is None:
+        return rules.sentences(text)
+    for span in (*(document.sentences or ()), (len(text), len(text))):
+        for start, stop in ((end + a, end + b) for a, b in rules.sentences(text[end : span[0]])):
+            inner = cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]
+            parts = (_trim(text, *part) for part in pairwise((start, *inner, stop)))
+            whole += [part for part in parts if part[0] < part[1]]
+        whole.append(span)
+        end = span[1]
+    return tuple(whole[:-1])
+
+
 RULES_1 = Segmenter(name="rules@1", words=words, sentences=sentences)
 
 SEGMENTERS: Mapping[str, Segmenter] = MappingProxyType({"rules@1": RULES_1})
@@ -351,7 +368,7 @@ class SurfaceReader:
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Word range of each sentence, ``(first, end)``; sentences without words are left out."""
         document = self.document
-        given = document.sentences if document.sentences is not None else self._segmenter.sentences(document.text)
+        given = document.sentences if document.sentences is not None else all_sentences(document, self._segmenter)
         bounds = [bisect_right(self._starts, start - 1) for start, _ in given]
         if not bounds:
             return ((0, len(self.words)),) if self.words else ()

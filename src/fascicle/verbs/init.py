@@ -24,8 +24,7 @@ from fascicle.formats.outputs import write
 from fascicle.formats.report import ReadReport
 from fascicle.formats.stats import CorpusStats
 from fascicle.settings.recipes.recogniser import ReadingSettings
-from fascicle.text.pieces import all_sentences
-from fascicle.text.segment import segmenter
+from fascicle.text.segment import all_sentences, segmenter
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import Overwrite, call, option, reads, writes
 

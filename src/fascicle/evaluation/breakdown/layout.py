@@ -14,7 +14,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import Fragments
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.rules import Surfaces
-from fascicle.text.segment import RULES_1
+from fascicle.text.segment import RULES_1, all_sentences
 
 TextUnit = Literal["sentence", "document"]
 UNITS: tuple[TextUnit, ...] = ("sentence", "document")
@@ -48,7 +48,7 @@ class Layout:
         self._ends = [end for _, end in words]
         self._firsts = [0]
         if unit == "sentence":
-            given = document.sentences if document.sentences is not None else RULES_1.sentences(document.text)
+            given = document.sentences if document.sentences is not None else all_sentences(document, RULES_1)
             self._firsts = [start for start, _ in given] or [0]
         bounds = [0, *(bisect_left(self._starts, first) for first in self._firsts[1:]), len(words)]
         self.texts = tuple(range(first, last) for first, last in pairwise(bounds))

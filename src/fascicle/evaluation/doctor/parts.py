@@ -18,7 +18,7 @@ from fascicle.formats.conll import ConllOptions
 from fascicle.formats.files import ORIGINAL_ID
 from fascicle.formats.predictions import text_hash
 from fascicle.formats.report import ReadReport
-from fascicle.text.segment import RULES_1
+from fascicle.text.segment import RULES_1, all_sentences
 
 # Of two copies of a text, the one whose part stands first here is kept, and the other is to be left out of training.
 _ROLES: Final = ("test", "dev", "train", "corpus", "against")
@@ -191,7 +191,7 @@ def _item(document: Document, given: GivenPart, *, number: int, row: int, source
         mentions=mentions,
         others=len(document.mentions) - len(mentions),
         words=_ints(words if words is not None else RULES_1.words(document.text)),
-        sentences=_ints(sentences if sentences is not None else RULES_1.sentences(document.text)),
+        sentences=_ints(sentences if sentences is not None else all_sentences(document, RULES_1)),
         marks_words=words is not None,
         marks_sentences=sentences is not None,
         row=row if is_columns else -1,

@@ -23,6 +23,7 @@ from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
+from fascicle.text.borders import list_items
 from fascicle.text.characters import find_occurrences, plain_text
 
 ABSTRACT: Final = 5_000  # characters: hardly any abstract is longer
@@ -80,10 +81,11 @@ _CELL: Final = re.compile(r"[^\t\n]+")
 
 
 def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
-    """Returns the cells of the rows of a document whose cells are all short, without blanks at their edges.
+    """Returns the cells of the rows of a document whose cells are all short, and the short items of its lists.
 
     A row is a line with a TAB in it, or a document with several sections, each of which is a cell. A row of one cell is
-    none, and one with a longer cell is running text, which a model reads as a whole.
+    none, and one with a longer cell is running text, which a model reads as a whole. No cell has blanks at its edges,
+    and no item its bullet or label.
 
     Args:
         document: of any kind.
@@ -94,7 +96,12 @@ def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
     sections = document.sections or ()
     if len(sections) > 1 and _TAB not in text:
         rows = iter([[_trimmed(text, (one.start, one.end)) for one in sections]])
-    return tuple(cell for row in rows for cell in _if_short(text, row, rules.words))
+    cells = [cell for row in rows for cell in _if_short(text, row, rules.words)]
+    if cells and _TAB not in text:
+        return tuple(cells)
+    items = (item for item in list_items(text) if _TAB not in text[item.start : item.end])
+    spans = (_trimmed(text, (item.body, item.end)) for item in items)
+    return tuple(sorted([*cells, *(span for span in spans if _is_short(text, span, rules.words))]))
 
 
 def _in(text: str, line: Span) -> list[Span]:
@@ -108,8 +115,12 @@ def _trimmed(text: str, span: Span) -> Span:
 
 def _if_short(text: str, row: list[Span], words: int) -> Iterator[Span]:
     cells = [(start, end) for start, end in row if start < end]
-    if len(cells) > 1 and all(len(text[slice(*cell)].split()) <= words for cell in cells):
+    if len(cells) > 1 and all(_is_short(text, cell, words) for cell in cells):
         yield from cells
+
+
+def _is_short(text: str, cell: Span, words: int) -> bool:
+    return 0 < len(text[slice(*cell)].split()) <= words
 
 
 STOP: Final = " ."

@@ -26,8 +26,7 @@ from fascicle.settings.types import (
     TypeDescriptions,
     parse_instance,
 )
-from fascicle.text.pieces import all_sentences
-from fascicle.text.segment import Segmenter, segmenter
+from fascicle.text.segment import Segmenter, all_sentences, segmenter
 
 _STREAM = 7  # of random numbers, apart from those of other draws with the seed
 
