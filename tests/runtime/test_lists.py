@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fascicle.loading import load
 
-DISEASES = (
+DISEASES = re.split(
+    ";",
     "asthma;diabetes mellitus;hypertension;breast cancer;lung cancer;colorectal cancer;melanoma;psoriasis;"
     "rheumatoid arthritis;osteoporosis;epilepsy;migraine;schizophrenia;Parkinson disease;Alzheimer disease;"
     "multiple sclerosis;cystic fibrosis;sickle cell anemia;hemophilia;tuberculosis;malaria;pneumonia;influenza;"
     "hepatitis B;cirrhosis;pancreatitis;Crohn disease;ulcerative colitis;celiac disease;gout;obesity;anemia;leukemia;"
-    "lymphoma;glaucoma;cataract;stroke;myocardial infarction;heart failure;atrial fibrillation"
-).split(";")
-DRUGS = (
+    "lymphoma;glaucoma;cataract;stroke;myocardial infarction;heart failure;atrial fibrillation",
+)
+DRUGS = re.split(
+    ";",
     "metformin;insulin;atorvastatin;lisinopril;warfarin;aspirin;amoxicillin;ibuprofen;omeprazole;simvastatin;losartan;"
-    "gabapentin;sertraline;furosemide;prednisone;ciprofloxacin;clopidogrel;levothyroxine;morphine;doxorubicin"
-).split(";")
+    "gabapentin;sertraline;furosemide;prednisone;ciprofloxacin;clopidogrel;levothyroxine;morphine;doxorubicin",
+)
 
 
 @pytest.mark.parametrize("model", ["biomed", "biomed-fast"])

@@ -13,6 +13,7 @@ import msgspec
 from fascicle.core.arguments import check_argument
 from fascicle.core.document import Document, Event, Patch, TextInput, to_document
 from fascicle.core.patches import apply
+from fascicle.core.printed import run_on_printed
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, UsageError
 
@@ -171,8 +172,12 @@ def outcomes(
     """
     sources = (source,) if isinstance(source, str) else source
     ready = (_prepared(document, sources) for document in documents)
+
+    def printed(some: Sequence[Document]) -> list[Patch]:
+        return list(run_on_printed(predict, some))
+
     for chunk in chunks(ready, first=_FIRST_DOCUMENTS):
-        for given, patch in answer_each(predict, chunk):
+        for given, patch in answer_each(printed, chunk):
             if isinstance(patch, Exception):
                 yield Outcome(given, error=patch)
                 continue

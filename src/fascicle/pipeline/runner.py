@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from fascicle.core.contracts import Step
 from fascicle.core.document import Document, Patch
 from fascicle.core.patches import apply
+from fascicle.core.printed import run_on_printed
 from fascicle.core.stream import answer_each
 from fascicle.core.wording import plural
 
@@ -122,7 +123,7 @@ def _guarded(step: Step, watch: Watch) -> Callable[[Sequence[Document]], list[Do
     def run(documents: Sequence[Document]) -> list[Document | Exception]:
         watch(step.name, documents)
         try:
-            patches = iter(step.run(documents))
+            patches = run_on_printed(step.run, documents)
             # Each patch is applied as it comes: that of the segmentation is large, and still in the CPU cache then.
             found = [_applied(document, patch, step) for document, patch in zip(documents, patches, strict=False)]
             more = len(list(islice(patches, 1)))  # a generator without end is not read further

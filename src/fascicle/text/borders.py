@@ -51,11 +51,13 @@ class Item(NamedTuple):
         start: of its first line.
         body: where its words begin, after a bullet, a number or a label.
         end: of its last line.
+        is_listed: whether it has a bullet or a label, or two others beside it: a heading over a paragraph has none.
     """
 
     start: int
     body: int
     end: int
+    is_listed: bool
 
 
 def borders(document: Document) -> list[int]:
@@ -81,8 +83,9 @@ def list_items(text: str) -> Iterator[Item]:
         if len(lines) > 1 and (heads := _beginnings(lines)):
             starts = list(accumulate((len(line) + 1 for line in lines), initial=start))
             for at, after in pairwise([*heads, len(lines)]):
-                head = _HEAD.match(lines[at])
-                yield Item(starts[at], starts[at] + (head.end() if head else 0), starts[after] - 1)
+                begin, head = starts[at], _HEAD.match(lines[at])
+                size = head.end() if head else 0
+                yield Item(begin, begin + size, starts[after] - 1, size > 0 or len(heads) >= _LEAST)
         start = following
 
 

@@ -12,6 +12,7 @@ import msgspec
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import STEP, Document, name_with_dates
 from fascicle.core.patches import apply
+from fascicle.core.printed import run_on_printed
 from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import UsageError
@@ -62,7 +63,7 @@ def link(
     return (
         apply(document, patch, step=STEP)
         for chunk in _asked(documents, opened, keep_links=keep_links, told=told)
-        for document, patch in zip(chunk, opened.predict(chunk), strict=True)
+        for document, patch in zip(chunk, run_on_printed(opened.predict, chunk), strict=True)
     )
 
 

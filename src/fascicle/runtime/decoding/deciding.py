@@ -99,7 +99,7 @@ def short_cells(document: Document, rules: NameDecision) -> tuple[Span, ...]:
     cells = [cell for row in rows for cell in _if_short(text, row, rules.words)]
     if cells and _TAB not in text:
         return tuple(cells)
-    items = (item for item in list_items(text) if _TAB not in text[item.start : item.end])
+    items = (item for item in list_items(text) if item.is_listed and _TAB not in text[item.start : item.end])
     spans = (_trimmed(text, (item.body, item.end)) for item in items)
     return tuple(sorted([*cells, *(span for span in spans if _is_short(text, span, rules.words))]))
 
