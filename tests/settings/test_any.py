@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fascicle.errors import FascicleError, RecipeError, UsageError
@@ -74,6 +75,37 @@ def test_paths_of_changes_start_at_the_current_folder(
     files = read_recipe(path, changes=["corpus.dev=other.tsv"]).files()
     assert files["corpus.dev"] == str(tmp_path / "other.tsv")
     assert files["corpus.train"] == str(path.parent / "train.tsv")
+
+
+@pytest.mark.parametrize("key", ["model.encoder", "student.encoder"])
+def test_a_relative_encoder_begins_at_the_folder_of_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    kind = Recipe if key.startswith("model") else DistilRecipe
+    (tmp_path / "recipes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "recipes" / "r.toml"
+    file.write_text(TEXTS[kind], encoding="utf-8")
+    changed = resolve_paths(_with(read_recipe(file), key, "enc"), file)
+    assert _of(changed, key) == "enc"  # may be a name on the hub
+    Path("enc").mkdir()
+    with pytest.raises(RecipeError, match="begins at the folder of the recipe"):
+        resolve_paths(_with(read_recipe(file), key, "enc"), file)
+    (tmp_path / "recipes" / "enc").mkdir()
+    monkeypatch.setenv("ENC", "enc")
+    for name in ("enc", "./enc", "$ENC", str(tmp_path / "recipes" / "enc")):
+        assert _of(resolve_paths(_with(read_recipe(file), key, name), file), key) == str(file.parent / "enc")
+    assert _of(resolve_paths(_with(read_recipe(file), key, "package:a/b"), file), key) == "package:a/b"
+
+
+def _of(recipe: Any, key: str) -> str:
+    table, name = key.split(".")
+    return str(getattr(getattr(recipe, table), name))
+
+
+def _with(recipe: Any, key: str, value: str) -> Any:
+    table, name = key.split(".")
+    return msgspec.structs.replace(recipe, **{table: msgspec.structs.replace(getattr(recipe, table), **{name: value})})
 
 
 @pytest.mark.parametrize(

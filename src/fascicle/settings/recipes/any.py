@@ -37,6 +37,7 @@ KINDS: Final[Mapping[str, type[AnyRecipe]]] = MappingProxyType(
 )
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _OF_PACKS: Final = ("inputs.dictionaries.", "distant.")
+_ENCODERS: Final = ("model.encoder", "teacher.encoder", "student.encoder")
 _BARE: Final = re.compile(r"[^\s\"'\[\]{}#=]+")  # text without need of quotes
 
 
@@ -153,7 +154,33 @@ def _resolved(recipe: AnyRecipe, file_of: Callable[[str], Path]) -> AnyRecipe:
             found = _with_path(found, key.split("."), path)
         except ValueError as error:  # of a list that names one file in two ways
             raise RecipeError(f"{key} = {given!r}: {error}", at=str(file_of(key)), key=key) from None
+    for key in _ENCODERS:
+        if folder := _encoder_folder(recipe, key, file_of(key)):
+            found = _with_path(found, key.split("."), folder)
     return found  # type: ignore[no-any-return]
+
+
+def _encoder_folder(recipe: AnyRecipe, key: str, recipe_path: Path) -> str:
+    """Returns the folder of an encoder; an empty text for a name on the hub, a package, or no encoder.
+
+    Raises:
+        RecipeError: a variable that is not set, or a folder that is in the current folder and not beside the recipe.
+    """
+    table, _, name = key.partition(".")
+    encoder = getattr(getattr(recipe, table, None), name, "")
+    if not encoder or encoder.startswith("package:"):
+        return ""
+    folder = strict.resolve_path(encoder, recipe_path, key=key)
+    if Path(folder).is_dir() or encoder.startswith((".", "/", "~", "$")):
+        return folder
+    if Path(encoder).is_dir():
+        raise RecipeError(
+            f"{key} = {encoder!r} begins at the folder of the recipe, which has none of this name, and the current "
+            f"folder has one; write {str(Path(encoder).resolve())!r} for that one",
+            at=str(recipe_path),
+            key=key,
+        )
+    return ""
 
 
 def _shipped(given: str, key: str) -> str:
