@@ -64,6 +64,16 @@ def test_long_texts_are_read_in_parts(folder: Path) -> None:
     assert step.types == ("Disease", "Chemical")
 
 
+@pytest.mark.parametrize("text", ["p<.05 ; r=.3 ; " * 79 + "and BRCA1 was up.", "1 , 2 ; 3 / 4 ( 5 ) " * 60 + "BRCA1"])
+def test_no_word_is_beyond_what_the_model_reads(folder: Path, text: str, recwarn: pytest.WarningsRecorder) -> None:
+    step = GlinerStep(GlinerSettings(model="model", types=TYPES, threshold=0.0, flat=False), folder=str(folder))
+    given = document(text)
+    (patch,) = step.run([given])
+    read = {at for one in patch.add for at in range(one.start, one.end)}
+    assert {at for start, end in given.words or () for at in range(start, end)} <= read
+    assert not [one for one in recwarn if "truncated" in str(one.message)]
+
+
 TEACHER = """
 [[steps]]
 kind = "plugin"

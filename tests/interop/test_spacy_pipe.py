@@ -71,6 +71,19 @@ def test_every_mention_is_a_span_with_score_and_concepts() -> None:
     assert any(span.kb_id_ == "MESH:D001241" for span in nlp(TEXTS[0]).ents)
 
 
+def test_mentions_within_one_token_keep_their_own_facts() -> None:
+    text = "Mutations of BRCA1+BRCA2 were found."
+    (document,) = fascicle.load(MODEL, link="auto")([text])
+    nlp = pipeline()
+    stored = DocBin(store_user_data=True, docs=[nlp(text)])
+    for doc in (nlp(text), *DocBin().from_bytes(stored.to_bytes()).get_docs(nlp.vocab)):
+        own = [(mention.score, [link.curie for link in mention.links]) for mention in document.mentions]
+        assert [(one._.fascicle_score, one._.fascicle_curies) for one in doc.spans["fascicle"]] == own
+        assert len({facts[0] for facts in own}) > 1
+        best = max(own)
+        assert [(ent._.fascicle_score, ent._.fascicle_curies) for ent in doc.ents] == [best]
+
+
 def test_entities_are_the_best_mentions_without_overlaps() -> None:
     for doc in pipeline().pipe(TEXTS):
         tokens = [at for ent in doc.ents for at in range(ent.start, ent.end)]

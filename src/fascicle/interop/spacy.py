@@ -107,11 +107,9 @@ class _Component:
         return {name: value for name, value in self.__dict__.items() if name != "model"}
 
     def _marked(self, doc: Doc, document: Document) -> Doc:
-        spans = [(one, _span(doc, one)) for one in document]
+        spans = [(one, _span(doc, one, number)) for number, one in enumerate(document)]
         doc.spans[self._spans_key] = [span for _, span in spans]
-        facts = {
-            _place(span): [one.score, [link_text(link) for link in one.links if not link.nil]] for one, span in spans
-        }
+        facts = [[one.score, [link_text(link) for link in one.links if not link.nil]] for one in document]
         doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
         if self._set_ents:
             best = [span for one, span in sorted(spans, key=lambda pair: pair[0].rank)]
@@ -120,10 +118,13 @@ class _Component:
         return doc
 
 
-def _span(doc: Doc, mention: TextMention) -> Span:
+def _span(doc: Doc, mention: TextMention, number: int) -> Span:
+    """Returns the tokens of a mention; its number is the id of the span, for two mentions may have the same tokens."""
     link = next(iter(mention.links), None)
     concept = "" if link is None else _NIL if link.nil else link_text(link)
-    return doc.char_span(mention.start, mention.end, label=mention.type, kb_id=concept, alignment_mode="expand")
+    edges = (mention.start, mention.end)
+    name = f"{_NAME}:{number}"
+    return doc.char_span(*edges, label=mention.type, kb_id=concept, span_id=name, alignment_mode="expand")
 
 
 def _disjoint(spans: list[Span]) -> list[Span]:
@@ -138,13 +139,10 @@ def _disjoint(spans: list[Span]) -> list[Span]:
     return kept
 
 
-def _place(span: Span) -> str:
-    return f"{span.start_char}:{span.end_char}:{span.label_}"
-
-
 def _facts(span: Span) -> list[Any]:
-    found: list[Any] = span.doc.user_data.get(_NAME, {}).get("spans", {}).get(_place(span), [None, []])
-    return found
+    name, _, number = span.id_.partition(":")
+    facts: list[Any] = span.doc.user_data.get(_NAME, {}).get("spans", []) if name == _NAME else []
+    return facts[int(number)] if number.isdecimal() and int(number) < len(facts) else [None, []]
 
 
 def _document(doc: Doc) -> Document | None:
@@ -217,7 +215,7 @@ _DEFAULTS: Final = {
 for kind, extension, getter in (
     (Doc, _NAME, _document),
     (Span, f"{_NAME}_score", lambda span: _facts(span)[0]),
-    (Span, f"{_NAME}_curies", lambda span: _facts(span)[1]),
+    (Span, f"{_NAME}_curies", lambda span: list(_facts(span)[1])),
 ):
     kind.set_extension(extension, getter=getter, force=True)
 Language.factory(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from fascicle.core.document import Document, Mention, Patch, unique
+from fascicle.core.mention import Span
 from fascicle.errors import MissingExtraError, RecipeError
 from fascicle.pipeline.adapters import Adapter, sentence_parts
 from fascicle.settings.base import Name, Positive, Settings, Share
@@ -24,7 +26,8 @@ class GlinerSettings(Settings, frozen=True, kw_only=True):
         types: what the model looks for -> type, such as ``{"chemical substance" = "Chemical"}``.
         threshold: least score of a mention.
         flat: whether no mention overlaps another.
-        characters: greatest number of characters that the model reads together; longer texts are cut between sentences.
+        characters: greatest number of characters that the model reads together; longer texts are cut between sentences,
+            and a part of more words than the model reads after as many words.
         offline: whether the hub is not asked.
     """
 
@@ -62,10 +65,16 @@ class GlinerStep(Adapter):
     def run(self, documents: Sequence[Document]) -> Iterator[Patch]:
         """Yields one patch for each document."""
         for document in documents:
-            found = [
-                one for part in sentence_parts(document, self._settings.characters) for one in self._of(document, *part)
-            ]
+            found = [one for part in self._parts(document) for one in self._of(document, *part)]
             yield Patch(add=unique(found)[0], drop=self._earlier(document))
+
+    def _parts(self, document: Document) -> Iterator[Span]:
+        """Yields ranges with at most as many words of its own splitter as the model reads together; it drops others."""
+        most = self._model.config.max_len
+        for start, end in sentence_parts(document, self._settings.characters):
+            words = [span for _, *span in self._model.data_processor.words_splitter(document.text[start:end])]
+            cuts = [start + words[at][0] for at in range(most, len(words), most)]
+            yield from pairwise((start, *cuts, end))
 
     def _of(self, document: Document, start: int, end: int) -> Iterator[Mention]:
         asked, text = self._settings, document.text[start:end]
