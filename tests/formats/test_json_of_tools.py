@@ -236,7 +236,7 @@ def _utf16(place: tuple[int, int]) -> list[int]:
 def test_utf16_offsets_without_texts_are_told_by_words(tmp_path: Path) -> None:
     record = {"text": EMOJI + TEXT, "label": [[*_utf16(LITHIUM), "Chemical"], [*_utf16(TREMOR), "Disease"]]}
     document = _only(tmp_path, record)
-    assert (_words(document), _codes(document)) == (["Lithium", "tremor"], ["offsets-moved"])
+    assert (_words(document), _codes(document)) == (["Lithium", "tremor"], ["offsets-moved", "offsets-by-words"])
     right = {"text": EMOJI + TEXT, "label": [[2, 9, "Chemical"], [17, 23, "Disease"]]}
     document = _only(tmp_path, right)
     assert (_words(document), _codes(document)) == (["Lithium", "tremor"], [])
@@ -250,7 +250,7 @@ def test_what_words_do_not_decide_earlier_records_do_or_a_note_says_so(tmp_path:
     assert _codes(first) == ["offsets-unclear"]
     clear = {"text": EMOJI + TEXT, "label": [[*_utf16(LITHIUM), "Chemical"]]}
     _, second = read(_file(tmp_path, clear, unclear))
-    assert _codes(second) == ["offsets-moved"]
+    assert _codes(second) == ["offsets-moved", "offsets-by-words"]
 
 
 @pytest.mark.parametrize("unit", ["utf-16", "bytes", "code-points"])
@@ -309,3 +309,120 @@ def test_texts_beside_offsets_tell_their_unit_in_every_format(tmp_path: Path, un
     (tmp_path / "f" / "a.tsv").write_text(table)
     (document,) = read(tmp_path / "f" / "texts", format="offsets")
     assert (_words(document), _codes(document)) == (["tremor"], ["offsets-moved"])
+
+
+def test_pubannotation_has_parts_attributes_relations_and_tracks(tmp_path: Path) -> None:
+    record = {
+        "target": "http://pubannotation.org/docs/sourcedb/PubMed/sourceid/1",
+        "sourcedb": "PubMed",
+        "sourceid": "1",
+        "divid": 2,
+        "text": TEXT,
+        "denotations": [
+            {"id": "T1", "span": {"begin": 0, "end": 7}, "obj": "Chemical"},
+            {"id": "T2", "span": [{"begin": 0, "end": 3}, {"begin": 15, "end": 21}], "obj": "Disease"},
+        ],
+        "attributes": [{"id": "A1", "subj": "T2", "pred": "negated", "obj": True}],
+        "relations": [{"id": "R1", "subj": "T1", "pred": "causes", "obj": "T2"}, {"subj": "T1", "obj": "T9"}],
+        "tracks": [{"project": "p", "denotations": [{"id": "T1", "span": {"begin": 15, "end": 21}, "obj": "Disease"}]}],
+    }
+    for content in (record, [record]):
+        (tmp_path / "a.json").write_text(json.dumps(content))
+        (document,) = read(tmp_path / "a.json")
+        assert (document.id, document.meta["sourcedb"]) == ("1-2", "PubMed")
+        assert [(one.source, one.type, one.spans, one.attributes) for one in document.mentions] == [
+            ("gold", "Disease", ((0, 3), (15, 21)), (("negated", "true"),)),
+            ("gold", "Chemical", ((0, 7),), ()),
+            ("p", "Disease", ((15, 21),), ()),
+        ]
+        assert [one.type for one in document.relations] == ["causes"]
+        assert _codes(document) == ["relations-left-out"]
+
+
+def test_utf16_offsets_of_pubannotation_are_told_by_words(tmp_path: Path) -> None:
+    denotations = [{"id": "T1", "span": {"begin": 3, "end": 10}, "obj": "X"}]
+    document = _only(tmp_path, {"text": EMOJI + TEXT, "denotations": denotations})
+    assert (_words(document), _codes(document)) == (["Lithium"], ["offsets-moved", "offsets-by-words"])
+    document = _only(tmp_path, {"text": EMOJI + TEXT, "denotations": denotations}, offsets="code-points")
+    assert _words(document) == ["ithium "]
+
+
+# As gatenlp 1.0.8 saves one document, once for each unit of offsets.
+GATE = """{"annotation_sets": {"": {"name": "", "annotations": [{"type": "Drug", "start": 4, "end": 11, "id": 0,
+ "features": {"inst": "x", "n": 1, "l": ["a"]}}, {"type": "Sentence", "start": 0, "end": 26, "id": 1, "features": {}}],
+ "next_annid": 2}, "Key": {"name": "Key", "annotations": [{"type": "Drug", "start": 4, "end": 11, "id": 0,
+ "features": {}}], "next_annid": 1}}, "text": "\\u03b2 \\ud83d\\ude00 Lithium caused tremor.", "features":
+ {"lang": "en"}, "offset_type": "p", "name": ""}"""
+
+
+def test_gate_counts_as_it_says(tmp_path: Path) -> None:
+    java = GATE.replace('"p"', '"j"').replace('"start": 4, "end": 11', '"start": 5, "end": 12').replace("26", "27")
+    for content in (GATE, java):
+        (tmp_path / "a.bdocjs").write_text(content.replace("\n", ""))
+        (document,) = read(tmp_path / "a.bdocjs")
+        assert [(one.source, one.text_in(document.text)) for one in document.mentions] == [
+            ("gate", "Lithium"),
+            ("gold", "Lithium"),
+        ]
+        assert document.mentions[0].attributes == (("inst", "x"), ("n", "1"), ("l", '["a"]'))
+        assert (document.sentences, document.meta, document.events) == (((0, 26),), {"lang": "en"}, ())
+    (tmp_path / "a.bdocjs").write_text(GATE.replace('"p"', '"x"').replace("\n", ""))
+    with pytest.raises(FormatError, match="offset_type is 'x'; allowed are p and j"):
+        list(read(tmp_path / "a.bdocjs"))
+
+
+# As spaCy 3.8.18 makes it with Doc.to_json.
+SPACY = r"""{"text": "\u03b2 \ud83d\ude00 Lithium caused tremor.", "ents": [{"start": 4, "end": 11, "label": "CHEM"}],
+ "tokens": [{"id": 0, "start": 0, "end": 1}, {"id": 2, "start": 4, "end": 11}], "spans": {"sc": [{"start": 19,
+ "end": 25, "label": "DIS", "kb_id": ""}, {"start": 4, "end": 25, "label": "EVENT", "kb_id": ""}], "model":
+ [{"start": 4, "end": 11, "label": "CHEM", "kb_id": ""}]}}"""
+
+
+def test_a_document_of_spacy_with_groups_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(SPACY.replace("\n", ""))
+    (document,) = read(tmp_path / "a.json")
+    assert [(one.source, one.type, one.text_in(document.text)) for one in document.mentions] == [
+        ("gold", "EVENT", "Lithium caused tremor"),
+        ("model", "CHEM", "Lithium"),
+        ("gold", "DIS", "tremor"),
+    ]
+    assert document.events == ()
+
+
+def _quote(exact: str, prefix: str = "", postfix: str = "") -> dict[str, Any]:
+    tags = [{"name": "tremor", "uri": "http://purl.obolibrary.org/obo/HP_0001337"}]
+    facts = {"section": "Abstract", "provider": "Europe PMC", "id": "http://europepmc.org/x", "tags": tags}
+    return {"prefix": prefix, "exact": exact, "postfix": postfix, "type": "Diseases", **facts}
+
+
+def test_quotes_of_europe_pmc_are_laid_over_the_text(tmp_path: Path) -> None:
+    quotes = [
+        _quote("tremor", "second ", ", then"),
+        _quote("heart failure", "had ", "."),
+        _quote("tremor", "First ", ", "),
+        _quote("asthma"),
+        _quote("tremor"),
+    ]
+    article = {"source": "MED", "extId": "12", "pmcid": "PMC34", "annotations": quotes}
+    (tmp_path / "a.json").write_text(json.dumps([article]))
+    with pytest.raises(FormatError, match=r"put it beside them as PMC34\.txt or 12\.txt"):
+        list(read(tmp_path / "a.json"))
+    (tmp_path / "PMC34.txt").write_text("First tremor, second\ntremor, then 😀 had heart\nfailure.")
+    (document,) = read(tmp_path / "a.json")
+    assert [(one.start, one.text_in(document.text)) for one in document.mentions] == [
+        (6, "tremor"),
+        (21, "tremor"),
+        (40, "heart\nfailure"),
+    ]
+    assert document.mentions[0].links[0].name == "tremor"
+    assert document.mentions[0].attributes == (("section", "Abstract"), ("provider", "Europe PMC"))
+    assert (document.id, _codes(document)) == ("12", ["offset-outside", "offset-outside"])
+
+
+def test_no_article_names_a_file_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "secret.txt").write_text("tremor")
+    article = {"extId": "../secret", "annotations": [_quote("tremor")]}
+    (tmp_path / "b" / "a.json").write_text(json.dumps([article]))
+    with pytest.raises(FormatError, match="is not here"):
+        list(read(tmp_path / "b" / "a.json"))

@@ -54,7 +54,10 @@ CODES: Final[Mapping[str, _Code]] = MappingProxyType(
         "markup-kept": _Code("repair", _INCOMPLETE),
         **dict.fromkeys(("dangling-reference", "malformed-line", "mention-without-type"), _Code("loss", MEANING)),
         **dict.fromkeys(("offset-outside", "duplicate-mention-differs", "uneven-columns"), _Code("loss", MEANING)),
-        **dict.fromkeys(("duplicate-annotation-id", "quotes-kept", "offsets-of-passages"), _Code("repair", MEANING)),
+        **dict.fromkeys(
+            ("duplicate-annotation-id", "quotes-kept", "offsets-by-words", "offsets-of-passages"),
+            _Code("repair", MEANING),
+        ),
         **dict.fromkeys(("text-mismatch", "most-offsets-wrong"), _Code("repair", MEANING)),
     }
 )

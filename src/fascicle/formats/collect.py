@@ -167,6 +167,9 @@ class MentionCollector:
                 [],
                 [make_event("offsets-moved", step=self._step, message=message)],
             )
+            if self._unit == BY_WORDS and all(stated.text is None for stated, *_ in self._stated):
+                message = "no text stands beside the offsets; words decided what they count"
+                self._say("offsets-by-words", message)
             for stated, kind, facts, is_standoff in self._stated:
                 self._place(stated, kind, facts, is_standoff, converted=convert_spans(stated.spans, fit.convert))
         self._unit = CODE_POINTS

@@ -13,10 +13,10 @@ import msgspec
 from fascicle.core.document import GOLD, Document
 from fascicle.core.mention import Span
 from fascicle.formats.collect import MentionCollector
-from fascicle.formats.offset_units import CODE_POINTS, UTF16, conversion, convert_spans
+from fascicle.formats.offset_units import UTF16, Conversion, conversion, convert_spans
 
 STEP: Final = "gate"
-_UNITS: Final = {"p": CODE_POINTS, "j": UTF16}  # Python and Java
+_PYTHON, _JAVA = "p", "j"  # code points, and UTF-16 units
 _KEY: Final = "Key"  # the set of reference annotation, by GATE's convention
 _WORD, _SENTENCE = "Token", "Sentence"
 _STRUCTURE: Final = frozenset({_WORD, _SENTENCE, "SpaceToken", "Split"})
@@ -55,10 +55,10 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         ValueError: a part has another form, or the unit of the offsets is unknown.
     """
     stated = msgspec.convert(record, _Record)
-    if stated.offset_type not in _UNITS:
-        raise ValueError(f"offset_type is {stated.offset_type!r}; allowed are {' and '.join(_UNITS)}")
-    unit = _UNITS[stated.offset_type]
-    collector = MentionCollector(stated.text, step=STEP, unit=unit)
+    if stated.offset_type not in (_PYTHON, _JAVA):
+        raise ValueError(f"offset_type is {stated.offset_type!r}; allowed are {_PYTHON} and {_JAVA}")
+    convert = conversion(stated.text, UTF16) if stated.offset_type == _JAVA else int
+    collector = MentionCollector(stated.text, step=STEP)
     layers = {
         name: mentions
         for name, one in stated.annotation_sets.items()
@@ -69,17 +69,19 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         for one in mentions:
             attributes = tuple((key, _text(value)) for key, value in one.features.items() if value is not None)
             source = GOLD if name == gold else name or STEP
-            collector.add([(one.start, one.end)], one.type, attributes=attributes, source=source)
-    ranges = {kind: _ranges(stated, kind, unit) for kind in (_SENTENCE, _WORD)}
+            collector.add(
+                convert_spans([(one.start, one.end)], convert), one.type, attributes=attributes, source=source
+            )
+    ranges = {kind: _ranges(stated, kind, convert) for kind in (_SENTENCE, _WORD)}
     facts = {key: _text(value) for key, value in stated.features.items() if value is not None}
     return collector.document(identifier, sentences=ranges[_SENTENCE], words=ranges[_WORD], meta={**meta, **facts})
 
 
-def _ranges(stated: _Record, kind: str, unit: str) -> tuple[Span, ...] | None:
+def _ranges(stated: _Record, kind: str, convert: Conversion) -> tuple[Span, ...] | None:
     """Returns the annotations of a type in the first set that has it; ``None`` if there are none."""
     listed = ([one for one in each.annotations if one.type == kind] for each in stated.annotation_sets.values())
     spans = sorted({(one.start, one.end) for one in next(filter(None, listed), [])})
-    return convert_spans(spans, conversion(stated.text, unit)) if spans else None
+    return convert_spans(spans, convert) if spans else None
 
 
 def _text(value: Any) -> str:

@@ -222,8 +222,12 @@ def from_records(records: Sequence[Record], source: Source, number: int, report:
         if first.shape.tokens:
             made = _of_tokens(records, identifier, meta, source, report)
         else:
-            make = _of_tool if first.shape.reader else _of_text
-            made = make(first, identifier, meta, votes=report.offset_votes.setdefault(source.path, Counter()))
+            votes = report.offset_votes.setdefault(source.path, Counter())
+            made = (
+                _of_tool(first, identifier, meta, votes=votes, source=source)
+                if first.shape.reader
+                else _of_text(first, identifier, meta, votes=votes)
+            )
         events = tuple(event for record in records for event in (*record.events, *record.left_out()))
         return made.with_events(*events) if events else made
     except (ValueError, msgspec.ValidationError) as error:
@@ -273,9 +277,15 @@ def _counted(lists: list[list[_RawMention]], sentences: list[list[str]], before:
             yield TokenMention([(before + start, before + end) for start, end in raw.spans], raw.type, limit)
 
 
-def _of_tool(record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str]) -> Document:
+def _of_tool(record: Record, identifier: str, meta: dict[str, str], *, votes: Counter[str], source: Source) -> Document:
     """Makes a document from a record of a tool or schema with its own reader."""
-    from fascicle.formats import bigbio, gate, label_studio, pubannotation  # late: most files are of no such tool
+    from fascicle.formats import (  # late: most files are of no such tool
+        bigbio,
+        europepmc,
+        gate,
+        label_studio,
+        pubannotation,
+    )
 
     shape = record.shape
     if shape.reader == label_studio.STEP:
@@ -284,6 +294,8 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str], *, votes: Co
         )
     if shape.reader == pubannotation.STEP:
         return pubannotation.from_record(record.value, identifier, meta=meta, unit=shape.offsets, votes=votes)
+    if shape.reader == europepmc.STEP:
+        return europepmc.from_record(record.value, identifier, meta=meta, source=source)
     make = {_ARTICLE: _of_article, gate.STEP: gate.from_record, bigbio.STEP: bigbio.from_record}[shape.reader]
     return make(record.value, identifier, meta=meta)
 

@@ -156,7 +156,10 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
             movable=("offsets",),
             id="sourceid",
         ),
-        "gate": JsonShape(reader="gate", needs=(("text", str), ("annotation_sets", dict)), id="name"),
+        "gate": JsonShape(
+            reader="gate", needs=(("text", str), ("annotation_sets", dict)), also=("offset_type",), id="name"
+        ),
+        "europepmc": JsonShape(reader="europepmc", needs=(("extId", str), ("annotations", list)), id="extId"),
         "bern2": JsonShape(
             text="text",
             entities="annotations",

@@ -19,7 +19,7 @@ from tests.formats.oracle.format import (
     Files,
     Oracle,
 )
-from tests.formats.oracle.hand import PASSAGE, Hand
+from tests.formats.oracle.hand import PASSAGE, UTF16, Hand
 
 _CHARACTERS: Final = (" ", " ", "  ", "\n", "", "\t", "\u00a0")
 _PLAIN: Final = Taste(blanks=_CHARACTERS)
@@ -98,6 +98,25 @@ def _listed(field: str) -> Callable[[Draft, Hand], dict[str, Any]]:
         return {"id": draft.id, "text": draft.parts[0], field: marks}
 
     return make
+
+
+def _pubannotation(draft: Draft, hand: Hand) -> dict[str, Any]:
+    denotations = []
+    for at, one in enumerate(draft.marks, 1):
+        spans = [{"begin": first, "end": last} for first, last in hand.places(draft.parts[0], draft.spans(one))]
+        denotations.append({"id": f"T{at}", "span": spans if len(spans) > 1 else spans[0], "obj": one.type})
+    return {"sourcedb": "PubMed", "sourceid": draft.id, "text": draft.parts[0], "denotations": denotations}
+
+
+def _gate(draft: Draft, hand: Hand) -> dict[str, Any]:
+    listed = []
+    for at, one in enumerate(draft.marks):
+        start, end = _place(draft, one, hand)
+        listed.append({"type": one.type, "start": start, "end": end, "id": at, "features": {}})
+    sets = {"": {"name": "", "annotations": listed, "next_annid": len(listed)}}
+    unit = "j" if hand.fault == UTF16 else "p"
+    text = draft.parts[0]
+    return {"annotation_sets": sets, "text": text, "features": {}, "offset_type": unit, "name": draft.id}
 
 
 def _text(draft: Draft, hand: Hand) -> dict[str, Any]:
@@ -218,6 +237,16 @@ ORACLES: Final = (
     _shape("doccano", _listed("labels")),
     _shape("text-labels", _listed("label")),
     _shape("doccano-relations", _relations),
+    Oracle(
+        name="pubannotation",
+        reads="records",
+        taste=Taste(blanks=_CHARACTERS, split=True),
+        write=_lined(_pubannotation),
+        path="a.jsonl",
+        senseless=_UNLINKED,
+        hidden=BLIND,
+    ),
+    _shape("gate", _gate),
     Oracle(
         name="text",
         reads="records",

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from fascicle.core.document import GOLD, Document, Event, Mention
+import msgspec
+
+from fascicle.core.document import GOLD, Document, Event, Mention, in_order
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
 from fascicle.core.wording import plural, typo_hint
@@ -16,6 +18,7 @@ from fascicle.formats.account import EventCounts
 from fascicle.formats.brat_lines import agrees
 from fascicle.formats.detection import prediction_kind
 from fascicle.formats.files import ORIGINAL_ID
+from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.predictions import TablePrediction, read, text_hash
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import ReadRequest, read_file
@@ -278,6 +281,7 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
         InputError: the ids are made from file names, and the words differ.
     """
     if other.told and reference.texts:
+        other = _in_code_points(other, reference.texts())
         other = replace(other, notes=(*other.notes, *_misfits(other, reference.texts())))
     differing = _differing(reference, other)
     if differing == []:
@@ -298,6 +302,30 @@ def align_to_documents(reference: Predictions, other: Predictions) -> Prediction
     if texts is None:
         return other
     return _moved(reference, other, match_by_order(*texts, other.mentions, names=(reference.path, other.path)), how)
+
+
+def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions:
+    """Converts the offsets of a table, document by document, if another unit fits the texts beside them better."""
+    mentions, told = dict(other.mentions), dict(other.told)
+    units: list[str] = []
+    for identifier in other.told.keys() & texts.keys():
+        text = texts[identifier]
+        stated = [StatedMention(mention.spans, beside[0]) for mention, beside in other.told[identifier]]
+        fit = fit_offsets(text, stated, agrees=lambda beside, spans, text=text: agrees(beside, text, spans))
+        if not fit.how:
+            continue
+        moved = {
+            mention.key: msgspec.structs.replace(mention, spans=spans)
+            for mention in mentions[identifier]
+            if min(map(min, spans := convert_spans(mention.spans, fit.convert))) >= 0
+        }
+        units.append(fit.how)
+        mentions[identifier] = in_order(moved.get(mention.key, mention) for mention in mentions[identifier])
+        told[identifier] = [(moved.get(mention.key, mention), beside) for mention, beside in told[identifier]]
+    if not units:
+        return other
+    note = f"{other.path}: the offsets of {plural(len(units), 'document')} count {units[0]}; they were moved"
+    return replace(other, mentions=mentions, told=told, notes=(*other.notes, note))
 
 
 def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,109 @@
+"""Annotations of Europe PMC, which quote an article, laid over its text in a file beside them.
+
+The service is described at https://europepmc.org/AnnotationsApi. An annotation has no offsets: it has the quoted words
+(``exact``), and some characters before (``prefix``) and after them (``postfix``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from fascicle.core.absent import without_nulls
+from fascicle.core.document import Document
+from fascicle.core.files.source import Source, read_whole_text
+from fascicle.core.mention import Span, parse_link
+from fascicle.formats.collect import MentionCollector
+
+STEP: Final = "europepmc"
+_ID: Final = re.compile(r"[A-Za-z0-9]+")  # of an article; it names a file
+_FACTS: Final = ("subType", "section", "provider")
+
+
+class _Tag(msgspec.Struct):
+    uri: str
+    name: str = ""
+
+
+class _Quote(msgspec.Struct):
+    exact: str
+    type: str
+    prefix: str = ""
+    postfix: str = ""
+    tags: list[_Tag] = []
+    subType: str = ""  # noqa: N815 - as in the files
+    section: str = ""
+    provider: str = ""
+
+
+class _Article(msgspec.Struct):
+    annotations: list[_Quote]
+    extId: str = ""  # noqa: N815
+    pmcid: str = ""
+
+
+def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str], source: Source) -> Document:
+    """Makes a document from an article of an answer; its text is ``PMCID.txt`` or ``ID.txt`` beside the file.
+
+    Tags are links. A quote that is nowhere in the text is left out (``offset-outside``).
+
+    Args:
+        record: an article with its annotations.
+        identifier: id of the document.
+        meta: further facts.
+        source: the file with the annotations.
+
+    Raises:
+        ValueError: a part has another form, or there is no text.
+    """
+    stated = msgspec.convert(without_nulls(record), _Article)
+    names = [f"{name}.txt" for name in (stated.pmcid, stated.extId) if _ID.fullmatch(name)]
+    beside = [place for name in names if (place := Path(source.path).parent / name).is_file()]
+    if not beside:
+        raise ValueError(
+            f"the annotations quote an article whose text is not here; put it beside them as "
+            f"{' or '.join(names) or 'ID.txt, under an id of letters and digits'}"
+        )
+    text = read_whole_text(Source(path=os.fspath(beside[0]), encoding=source.encoding))
+    collector = MentionCollector(text, step=STEP)
+    placed: set[tuple[str, Span]] = set()
+    for quote in stated.annotations:
+        span = next((one for one in _places(quote, text) if (quote.type, one) not in placed), None)
+        if span is None:
+            collector.drop(f"the text has no place for the quote {quote.exact[:80]!r} of type {quote.type!r}")
+            continue
+        placed.add((quote.type, span))
+        links = tuple(parse_link(tag.uri, tag.name) for tag in quote.tags)
+        attributes = tuple((name, value) for name in _FACTS if (value := getattr(quote, name)))
+        collector.add([span], quote.type, links=links, attributes=attributes)
+    return collector.document(identifier, meta=meta)
+
+
+def _places(quote: _Quote, text: str) -> Iterator[Span]:
+    """Yields the places of the quoted words whose surroundings agree best with those of the quote, in order."""
+    words = quote.exact.split()
+    if not words:
+        return
+    spans = [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), text)]
+    before, after = _letters(quote.prefix)[::-1], _letters(quote.postfix)
+    size = 2 * max(len(quote.prefix), len(quote.postfix)) + 20  # blanks of the text are not counted
+    shared = [
+        _shared(before, _letters(text[max(0, start - size) : start])[::-1])
+        + _shared(after, _letters(text[end : end + size]))
+        for start, end in spans
+    ]
+    yield from (span for span, count in zip(spans, shared, strict=True) if count == max(shared))
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _shared(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
