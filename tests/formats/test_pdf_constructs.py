@@ -243,3 +243,26 @@ def test_comments_and_fields_of_forms_are_counted(tmp_path: Path) -> None:
 def test_ligatures_and_words_cut_at_line_ends(tmp_path: Path) -> None:
     lines = [(54, 600, 10, "The efficacy of lith-"), (54, 588, 10, "ium in a flow of IL-"), (54, 576, 10, "6 levels.")]
     assert of(tmp_path, printed(lines)).text == "The efficacy of lithium in a flow of IL-6 levels."
+
+
+RAISED = {
+    # what stands before, the letters above or below the line, their size and rise -> the text, and how many marks
+    ("IL-2", "3", 6, 4): ("IL-2 helps", 1),
+    ("IL-2", "3,4", 6.5, 3.3): ("IL-2 helps", 1),
+    ("IL-2", "[3]", 6.5, 3.3): ("IL-2 helps", 1),
+    ("gout", "12", 5, 5): ("gout helps", 1),
+    ("Ca", "2+", 6, 4): ("Ca2+ helps", 0),
+    ("CD4", "+", 6, 4): ("CD4+ helps", 0),
+    ("10", "6", 6, 4): ("106 helps", 0),
+    ("H", "2", 6, -2): ("H2 helps", 0),
+    ("IL-2", "3", 10, 0): ("IL-23 helps", 0),
+    ("BRCA", "1", 8, 0): ("BRCA1 helps", 0),  # small capitals
+}
+
+
+@pytest.mark.parametrize("case", RAISED)
+def test_raised_letters(tmp_path: Path, case: tuple[str, str, float, float]) -> None:
+    word, text, size, rise = case
+    line = f"BT /F1 10 Tf 54 600 Td ({word}) Tj /F1 {size} Tf {rise} Ts ({text}) Tj /F1 10 Tf 0 Ts ( helps) Tj ET"
+    found = of(tmp_path, printed(line.encode()))
+    assert (found.text, len(found.events)) == RAISED[case]

@@ -6,8 +6,6 @@ a line end cuts are found here. Offsets are those of this text.
 
 from __future__ import annotations
 
-import ctypes
-import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
@@ -15,25 +13,27 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.core.wording import plural
-from fascicle.errors import FormatError, import_extra
+from fascicle.errors import FormatError
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.page_letters import DOWN, UP, Page, letters_of, pdfium
 from fascicle.formats.page_parts import Piece, divide, line_place, rows_of, running_heads, table_lines, turns_of
 from fascicle.formats.report import ReadReport
+from fascicle.text.raised import Level, Line
 
 _CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
 _FEW: Final = 2  # pieces that make a column
 _SPACES: Final = 256  # that are looked at in a region; a real page has few
 _DEEPEST: Final = 20  # columns within columns
 _LINES: Final = 100  # of a paragraph, whose spaces tell where it ends
-_FARTHEST: Final = 1e6  # from the corner of a page
 _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
+_LEVELS: Final = re.compile(f"{UP}([^{DOWN}]*){DOWN}")
 _SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
 _LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
@@ -49,6 +49,7 @@ class _PrintedText:
         pages: offset of the first character of each page.
         left_out: number of running heads and page numbers.
         empty: places of the pages without text.
+        marks: those that are raised, and left out.
     """
 
     text: str
@@ -56,6 +57,7 @@ class _PrintedText:
     pages: tuple[int, ...]
     left_out: int
     empty: tuple[int, ...]
+    marks: Line
 
 
 def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> _PrintedText:
@@ -66,7 +68,8 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
         heights: of the pages.
     """
     heads = running_heads(pages, heights)
-    lines = [list(_page_lines(page, out)) for page, out in zip(pages, heads, strict=True)]
+    marks = Line()
+    lines = [list(_page_lines(page, out, marks)) for page, out in zip(pages, heads, strict=True)]
     known = Counter(word.lower() for page in lines for line in page for word in _WORD.findall(line.text)[:-1])
     joined = _Joined(known)
     starts = []
@@ -79,15 +82,16 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
         pages=tuple(starts),
         left_out=sum(map(len, heads)),
         empty=tuple(at for at, page in enumerate(lines) if not page),
+        marks=marks,
     )
 
 
-def _page_lines(page: Sequence[Piece], heads: Collection[int]) -> Iterator[Piece]:
+def _page_lines(page: Sequence[Piece], heads: Collection[int], marks: Line) -> Iterator[Piece]:
     """Yields the lines of a page without its running heads; letters that are turned otherwise than most come last."""
     for rank, turn in enumerate(turns_of(page)):
         pieces = [one for one in page if one.turn == turn and (rank or line_place(one) not in heads)]
         for region in _regions(pieces):
-            yield from _lines(region)
+            yield from _lines(region, marks)
 
 
 def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
@@ -150,25 +154,28 @@ def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
     return 2 * beside >= min(len(before), len(behind))
 
 
-def _lines(pieces: Iterable[Piece]) -> list[Piece]:
+def _lines(pieces: Iterable[Piece], marks: Line) -> list[Piece]:
     """Returns the lines of a region from top to bottom; pieces beside each other become one."""
     pieces = list(pieces)
     if any(is_table for is_table, _ in divide(pieces)):
-        cells = [one._replace(text=_tidy(one.text)) for one in pieces]
+        cells = [one._replace(text=_tidy(one.text, marks)) for one in pieces]
         return [line for line in table_lines(cells) if line.text]
-    return [line for line in map(_line, rows_of(pieces)) if line.text]
+    return [line for line in (_line(row, marks) for row in rows_of(pieces)) if line.text]
 
 
-def _tidy(text: str) -> str:
-    return " ".join(_SOFT.sub("", text.translate(_LIGATURES)).split())
+def _tidy(text: str, marks: Line) -> str:
+    """Returns a text with the usual letters and blanks, without raised marks, which are counted."""
+    for at, part in enumerate(_LEVELS.split(text.replace(DOWN + UP, ""))):
+        marks.add(part, Level.RAISED if at % 2 else Level.PLAIN)
+    return " ".join(_SOFT.sub("", marks.take().translate(_LIGATURES)).split())
 
 
-def _line(row: Sequence[Piece]) -> Piece:
+def _line(row: Sequence[Piece], marks: Line) -> Piece:
     text = row[0].text
     for before, piece in pairwise(row):
         text += " " * (piece.left - before.right > 0.15 * piece.height) + piece.text
     bottom, top = min(one.bottom for one in row), max(one.top for one in row)
-    return Piece(row[0].left, bottom, max(one.right for one in row), top, _tidy(text), row[0].turn)
+    return Piece(row[0].left, bottom, max(one.right for one in row), top, _tidy(text, marks), row[0].turn)
 
 
 class _Joined:
@@ -237,10 +244,6 @@ class _Joined:
 
 
 _STEP: Final = "pdf"
-_GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
-_SLANT: Final = 0.06  # of a quarter of a turn
-_EMPTY: Final = 2  # bytes of an empty text of PDFium
-_HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
 
 def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
@@ -259,11 +262,11 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         MissingExtraError: pypdfium2 is not installed.
     """
     content = read_all_bytes(source).getvalue()
-    library = _library()
+    library = pdfium()
     with package_errors(source):
         document = library.PdfDocument(content)
         try:
-            pages = list(map(_page, document))
+            pages = list(map(letters_of, document))
         finally:
             document.close()
     found = printed_text([page.pieces for page in pages], [page.height for page in pages])
@@ -275,7 +278,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     yield Document(id=source.name, text=found.text, meta=meta, events=tuple(_events(found, pages)))
 
 
-def _events(found: _PrintedText, pages: Sequence[_Page]) -> Iterator[Event]:
+def _events(found: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
     pictures = [str(at + 1) for at in found.empty if pages[at].has_pictures]
     if pictures:
         message = (
@@ -291,108 +294,7 @@ def _events(found: _PrintedText, pages: Sequence[_Page]) -> Iterator[Event]:
         what = plural(found.left_out, "running head or page number", "running heads and page numbers")
         message = f"these parts are not read: {what}"
         yield Event(step=_STEP, kind="note", code="parts-left-out", message=message)
-
-
-def _library() -> Any:
-    return import_extra("pypdfium2", extra="office")
-
-
-class _Page(NamedTuple):
-    """Page: the pieces of its lines in the order of the file, its height as it is read, and what else it has."""
-
-    pieces: list[Piece]
-    height: float
-    has_pictures: bool
-    left_out: Counter[str]
-
-
-def _page(page: Any) -> _Page:
-    pieces: list[Piece] = []
-    open_piece: Piece | None = None
-    is_apart = False
-    left_out = Counter(_notes(page))
-    for sign, box in _signs(page, left_out):
-        if sign.isspace() or box is None:
-            is_apart = True
-            if sign in "\r\n" and open_piece is not None:
-                pieces.append(open_piece)
-                open_piece = None
-            continue
-        if open_piece is not None and _goes_on(open_piece, box):
-            tall = max(open_piece, box, key=lambda one: one.height)
-            text = open_piece.text + " " * is_apart + sign
-            right = max(open_piece.right, box.right)
-            open_piece = Piece(open_piece.left, tall.bottom, right, tall.top, text, box.turn)
-        else:
-            pieces += [open_piece] if open_piece is not None else []
-            open_piece = box._replace(text=sign)
-        is_apart = False
-    pieces += [open_piece] if open_piece is not None else []
-    left, bottom, right, top = page.get_bbox()
-    height = right - left if sum(turns_of(pieces)[:1]) % 2 else top - bottom
-    return _Page(pieces, height, next(page.get_objects(max_depth=2), None) is not None, left_out)
-
-
-def _notes(page: Any) -> Iterator[str]:
-    """Yields the kinds of what readers see beside the text of a page: comments, and fields that are filled."""
-    raw = _library().raw
-    for at in range(raw.FPDFPage_GetAnnotCount(page)):
-        note = raw.FPDFPage_GetAnnot(page, at)
-        kind = "fields of forms" if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_WIDGET else "comments"
-        key = b"V" if kind == "fields of forms" else b"Contents"
-        if raw.FPDFAnnot_GetStringValue(note, key, None, 0) > _EMPTY:
-            yield kind
-        raw.FPDFPage_CloseAnnot(note)
-
-
-def _goes_on(piece: Piece, box: Piece) -> bool:
-    is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(piece.height, box.height)
-    return is_level and -piece.height < box.left - piece.right < _GAP * piece.height
-
-
-def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | None]]:
-    """Yields the characters of a page with their places; those without a place are blanks between words and lines."""
-    raw, text = _library().raw, page.get_textpage()
-    rectangle, sides = raw.FS_RECTF(), page.get_bbox()
-    for at in range(text.count_chars()):
-        sign = chr(raw.FPDFText_GetUnicode(text, at))
-        sign = "-" if sign in _HYPHENS else sign
-        if "\ud800" <= sign <= "\udfff" or sign == "\0" or raw.FPDFText_HasUnicodeMapError(text, at) == 1:
-            sign = "\ufffd"
-        is_made = raw.FPDFText_IsGenerated(text, at) == 1
-        if is_made and sign != "-":
-            yield sign if sign.isspace() else " ", None
-        elif raw.FPDFText_GetLooseCharBox(text, at, ctypes.byref(rectangle)):
-            quarters = raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)
-            is_straight, is_inside = abs(quarters - round(quarters)) < _SLANT, _is_inside(rectangle, sides)
-            if sign.isspace() or (is_straight and is_inside):
-                left_out["signs without a letter"] += sign == "\ufffd"
-                yield sign, _turned(rectangle, sides, round(quarters) % 4)._replace(text=sign)
-            else:
-                left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
-
-
-def _is_inside(box: Any, page: Sequence[float]) -> bool:
-    left, bottom, right, top = page
-    return not (box.right < left or box.left > right or box.top < bottom or box.bottom > top)
-
-
-def _turned(box: Any, page: Sequence[float], turn: int) -> Piece:
-    """Returns the place of a letter on its page turned back, so that it stands upright."""
-    left, bottom, right, top = map(_bounded, (box.left, box.bottom, box.right, box.top))
-    x, y, far, high = page
-    sides = (
-        (left - x, bottom - y, right - x, top - y),
-        (high - top, left - x, high - bottom, right - x),
-        (far - right, high - top, far - left, high - bottom),
-        (bottom - y, far - right, top - y, far - left),
-    )[turn]
-    return Piece(*sides, "", turn)
-
-
-def _bounded(place: float) -> float:
-    """Returns a place that can be calculated with: a damaged file may have letters that are nowhere."""
-    return 0.0 if math.isnan(place) else max(-_FARTHEST, min(_FARTHEST, place))
+    yield from found.marks.events(_STEP)
 
 
 READER: Final = Reader(read=read)
