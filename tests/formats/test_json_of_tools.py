@@ -264,6 +264,16 @@ def test_the_unit_of_offsets_can_be_named(tmp_path: Path, unit: str) -> None:
         _only(tmp_path, record, offsets="characters")
 
 
+def test_many_words_are_needed_to_believe_in_bytes(tmp_path: Path) -> None:
+    text = "βαγ lithium, caused tremor and asthma"
+    words = ["lithium", "tremor", "asthma"]
+    places = [(text.index(word) + 3, text.index(word) + 3 + len(word)) for word in words]
+    for count, codes in ((3, ["offsets-moved", "offsets-by-words"]), (1, [])):
+        document = _only(tmp_path, {"text": text, "label": [[*place, "X"] for place in places[:count]]})
+        assert _codes(document) == codes
+        assert (_words(document) == words) == bool(codes)
+
+
 BETA = "β-blocker 😀 for\r\ntremor"
 
 

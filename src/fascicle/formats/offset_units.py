@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -25,6 +25,7 @@ BY_WORDS: Final = "words"
 UNIT_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {CODE_POINTS: "code points", BYTES: "bytes", UTF16: "UTF-16 units"}
 )
+_ENOUGH: Final = 3  # mentions that words must place, before bytes or line ends are believed
 _CRLF: Final = re.compile("\r\n")
 _MARK: Final = "\ufeff"
 _FIRST_OF_TWO_UNITS: Final = "\U00010000"
@@ -106,9 +107,13 @@ def fit_offsets(
     with_text = [mention for mention in mentions if mention.text is not None]
 
     def score(convert: Conversion) -> int:
-        placed = ((mention.text, convert_spans(mention.spans, convert)) for mention in with_text or mentions)
-        inside = ((beside, spans) for beside, spans in placed if _is_inside(spans, text))
-        return sum(_on_words(spans, text) if beside is None else agrees(beside, spans) for beside, spans in inside)
+        placed = [(mention.text, convert_spans(mention.spans, convert)) for mention in with_text or mentions]
+        inside = [(beside, spans) for beside, spans in placed if _is_inside(spans, text)]
+        starts, ends = ({span[side] for _, spans in inside for span in spans} for side in (0, 1))
+        borders = starts & ends  # where one mention follows another inside a word
+        return sum(
+            _on_words(spans, text, borders) if beside is None else agrees(beside, spans) for beside, spans in inside
+        )
 
     as_stated = score(int)
     ways = _ways(text, marked=marked) if as_stated < len(with_text or mentions) else iter(())
@@ -139,9 +144,11 @@ def _by_words(
                 return pairs
             if gain == 0 and votes[UTF16] == 0:
                 return OffsetFit(is_sure=False)
-    if len(mentions) > 1 and 2 * as_stated < len(mentions):
-        whole = (OffsetFit(how, convert) for how, convert in ways if score(convert) == len(mentions))
-        return next(whole, AS_STATED)
+    if 2 * as_stated < len(mentions):
+        for how, convert in ways:
+            changed = sum(convert_spans(mention.spans, convert) != mention.spans for mention in mentions)
+            if changed >= _ENOUGH and score(convert) == len(mentions):
+                return OffsetFit(how, convert)
     return AS_STATED
 
 
@@ -159,11 +166,9 @@ def _is_inside(spans: Sequence[Span], text: str) -> bool:
     return all(0 <= start < end <= len(text) for start, end in spans)
 
 
-def _on_words(spans: Sequence[Span], text: str) -> bool:
+def _on_words(spans: Sequence[Span], text: str, borders: Collection[int]) -> bool:
     """True if spans begin and end with a character of a word, and not inside a word."""
-    return all(
-        not (text[start].isspace() or text[end - 1].isspace())
-        and not (start and text[start - 1].isalnum() and text[start].isalnum())
-        and not (end < len(text) and text[end - 1].isalnum() and text[end].isalnum())
-        for start, end in spans
+    edges = [edge for span in spans for edge in span if 0 < edge < len(text) and edge not in borders]
+    return not any(text[start].isspace() or text[end - 1].isspace() for start, end in spans) and not any(
+        text[edge - 1].isalnum() and text[edge].isalnum() for edge in edges
     )

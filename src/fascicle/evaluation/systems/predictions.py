@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from fascicle.core.document import GOLD, Document, Event, Mention, in_order
 from fascicle.core.files.pipes import is_pipe
 from fascicle.core.files.source import STDIN, Source, stem
+from fascicle.core.mention import Span
 from fascicle.core.wording import plural, typo_hint
 from fascicle.errors import InputError, UsageError
 from fascicle.evaluation.scoring.inputs import check_offsets, check_texts, match_by_order, only_source, text_unit
@@ -311,7 +313,7 @@ def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions
     for identifier in other.told.keys() & texts.keys():
         text = texts[identifier]
         stated = [StatedMention(mention.spans, beside[0]) for mention, beside in other.told[identifier]]
-        fit = fit_offsets(text, stated, agrees=lambda beside, spans, text=text: agrees(beside, text, spans))
+        fit = fit_offsets(text, stated, agrees=partial(_agrees_in, text))
         if not fit.how:
             continue
         moved = {
@@ -326,6 +328,10 @@ def _in_code_points(other: Predictions, texts: Mapping[str, str]) -> Predictions
         return other
     note = f"{other.path}: the offsets of {plural(len(units), 'document')} count {units[0]}; they were moved"
     return replace(other, mentions=mentions, told=told, notes=(*other.notes, note))
+
+
+def _agrees_in(text: str, beside: str, spans: Sequence[Span]) -> bool:
+    return agrees(beside, text, spans)
 
 
 def _misfits(other: Predictions, texts: Mapping[str, str]) -> Iterator[str]:
