@@ -21,7 +21,8 @@ from fascicle.evaluation.calibration.fitting import fit_isotonic
 from fascicle.evaluation.calibration.reliability import JudgedMentions
 from fascicle.linking.fitting import gather_training_data
 from fascicle.linking.folder import fit_calibration
-from fascicle.linking.ranking import Table, best_rows, cross_validate, fit, select_units
+from fascicle.linking.ranking import Table, best_rows, cross_validate, select_units
+from fascicle.linking.weights import fit
 from fascicle.runtime.decoding.selection import interpolate_scores
 from fascicle.terms.pack.pack import Pack
 from studies.common import write_result

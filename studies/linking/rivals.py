@@ -20,8 +20,8 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Mention
 from fascicle.evaluation.link_report import LinkSystem
 from fascicle.evaluation.link_scores import LinkCase
-from fascicle.linking.features import HUMAN, Species
 from fascicle.linking.index import NameIndex
+from fascicle.linking.species import HUMAN, Species
 from fascicle.terms.abbreviations.pairs import Pairs
 from fascicle.terms.pack.arrays import expand_ranges
 from fascicle.terms.pack.pack import Pack

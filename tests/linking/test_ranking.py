@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from fascicle.linking.ranking import Choices, fit, fit_loss, probabilities
+from fascicle.linking.ranking import Choices, probabilities
+from fascicle.linking.weights import fit, fit_loss
 
 
 def some(seed: int, *, mentions: int = 40, features: int = 4) -> tuple[Choices, NDArray[np.bool_]]:

@@ -118,6 +118,7 @@ def check_ranges(ranges: Iterable[Span], *, length: int, name: str) -> None:
 
 GOLD = "gold"
 AMBIGUOUS: Final = "ambiguous"  # tier of links of which one is right, but it is unknown which
+ABSENT: Final = "absent"  # tier of a NIL link where no name is like the mention, so that nothing was compared
 
 MentionKey = tuple[str, str, Fragments]
 _CURIE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*:[^\s:]\S*")
@@ -133,9 +134,11 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
         id: identifier as the source writes it, e.g. ``"D003920"``; empty for NIL.
         ontology: its ontology, e.g. ``"MESH"``; empty if the source gives none.
         name: preferred name, if known.
-        score: probability in [0, 1], or ``None``; for a NIL link, the probability that no entry fits.
+        score: probability in [0, 1], or ``None``; for a NIL link, the probability that no entry fits, and ``None`` if
+            there was none to compare.
         nil: no entry of the ontology (of any, if it is empty) fits the mention. A mention without links was not linked.
         tier: how the entry was found, e.g. ``"exact"``: letters in lower case, digits and hyphens; empty if unknown.
+            Of a NIL link `ABSENT`, or empty if entries were compared and none fits.
         curie: normalised identifier, ``prefix:local`` with a prefix of the Bioregistry, e.g. ``"MESH:D003920"``; empty
             if unknown.
         same: CURIEs of the same entry in other vocabularies, e.g. ``("DOID:9351", "MONDO:0005015")``.

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.core.mention import AMBIGUOUS, Link
+from fascicle.core.mention import ABSENT, AMBIGUOUS, Link
 from fascicle.linking.asking import Unit
 from fascicle.terms.pack.arrays import expand_ranges
 
@@ -171,7 +171,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         type: of the mention.
         pack: name of the pack of the candidates.
         candidates: the best first.
-        nil: probability that no concept of the pack fits, or ``None``.
+        nil: probability that no concept of the pack fits; ``None`` without a fitted ranker, and without candidates.
         answer: whether the first candidate is the answer; else it is NIL, or ambiguous.
         ambiguous: how many of the first candidates are the answer because they cannot be told apart; else 0.
     """
@@ -195,7 +195,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def links(self) -> tuple[Link, ...]:
         """Answer as links; an ambiguous answer has several."""
         if not self.answer and not self.ambiguous:
-            return (nil_link(self.nil),)
+            return (nil_link(self.nil, absent=not self.candidates),)
         first = self.candidates[: self.ambiguous or 1]
         tiers = [AMBIGUOUS if self.ambiguous else one.tier for one in first]
         return tuple(
@@ -211,9 +211,9 @@ def link_to(curie: str, label: str, tier: str, score: float | None, same: tuple[
     return Link(id=local, ontology=prefix, name=label, score=_rounded(score), tier=tier, curie=curie, same=same)
 
 
-def nil_link(score: float | None, ontology: str = "") -> Link:
-    """Returns a NIL link: no concept fits, of one vocabulary or of any."""
-    return Link(id="", ontology=ontology, nil=True, score=_rounded(score))
+def nil_link(score: float | None, ontology: str = "", *, absent: bool = False) -> Link:
+    """Returns a NIL link: no concept fits, of one vocabulary or of any; ``absent``: there was no candidate."""
+    return Link(id="", ontology=ontology, nil=True, score=_rounded(score), tier=ABSENT if absent else "")
 
 
 def _rounded(score: float | None) -> float | None:

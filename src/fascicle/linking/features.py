@@ -3,149 +3,22 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
-from fascicle.linking.asking import WAYS
+from fascicle.linking.asking import WAYS, Unit
 from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
+from fascicle.linking.species import NearbySpecies, Species, agreement, to_species
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import case_fits
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
-
-HUMAN: Final = "NCBITaxon:9606"
-_WORDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        word: taxon
-        for taxon, words in {
-            HUMAN: "human humans homo patient patients man men woman women child children infant infants people "
-            "persons family families individuals subjects volunteers hela hek293 kindred",
-            "NCBITaxon:10090": "mouse mice murine mus",
-            "NCBITaxon:10116": "rat rats rattus",
-            "NCBITaxon:7227": "drosophila",
-            "NCBITaxon:7955": "zebrafish danio",
-            "NCBITaxon:559292": "yeast saccharomyces cerevisiae",
-            "NCBITaxon:9031": "chicken chickens chick chicks gallus",
-            "NCBITaxon:8355": "xenopus",
-            "NCBITaxon:9913": "bovine cattle calf",
-            "NCBITaxon:9823": "porcine pig pigs",
-            "NCBITaxon:9986": "rabbit rabbits",
-            "NCBITaxon:3702": "arabidopsis",
-            "NCBITaxon:6239": "elegans nematode",
-            "NCBITaxon:562": "coli",
-        }.items()
-        for word in words.split()
-    }
-)
-# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
-_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # checked first, which is twice as fast
-_WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
-_SAME: Final[Mapping[str, str]] = MappingProxyType(
-    {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
-)
-_STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
-
-
-def _one_taxon(taxon: str) -> str:
-    """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
-    return _SAME.get(taxon, taxon)
-
-
-class NearbySpecies(NamedTuple):
-    """Species that are named around a place.
-
-    Attributes:
-        nearest: the nearest species, the one before in a tie; empty if the text names none.
-        sentence: species that the sentence names.
-    """
-
-    nearest: str
-    sentence: frozenset[str]
-
-
-class Species:
-    """Species that a document names: by linked mentions of any source, and by some fifty common words.
-
-    Sentences are found in the text, whatever sentences the document has: some inputs come with sentences, and
-    others do not.
-
-    Attributes:
-        shares: of all places that name a species, the share of each.
-    """
-
-    def __init__(self, document: Document) -> None:
-        """Reads the document."""
-        places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
-        for mention in document.mentions:
-            for link in mention.links if mention.type == "Species" else ():
-                taxon = link.curie or f"NCBITaxon:{link.id}"
-                if taxon.startswith("NCBITaxon:") and not link.nil:
-                    places[mention.start] = _one_taxon(taxon)
-        self._starts = sorted(places)
-        self._taxa = [places[start] for start in self._starts]
-        counts = Counter(self._taxa)
-        self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
-        self._ends = [found.end() for found in _STOP.finditer(document.text)]
-
-    def near(self, start: int) -> NearbySpecies:
-        """Returns the species that are named around a place."""
-        if not self._starts:
-            return NearbySpecies("", frozenset())
-        nearest = bisect_right(self._starts, start)
-        if nearest == len(self._starts) or (
-            nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
-        ):
-            nearest -= 1
-        sentence = bisect_right(self._ends, start)
-        low = self._ends[sentence - 1] if sentence else 0
-        high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
-        own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
-        return NearbySpecies(self._taxa[nearest], frozenset(own))
-
-
-def likely_species(around: NearbySpecies) -> str:
-    """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
-    if len(around.sentence) == 1:
-        return next(iter(around.sentence))
-    return around.nearest or HUMAN
-
-
-def _agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
-    """Returns features of the agreement between the species of a concept and the text around a place.
-
-    Args:
-        species: of the document.
-        around: species around the place.
-        taxon: of the concept, as `_one_taxon` gives it; empty if the vocabulary states none.
-        known: species that the vocabulary names; a species that it does not name agrees with any other.
-
-    Returns:
-        Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
-        in a text that names no species; whether it is human; whether it is unknown.
-    """
-
-    def same(other: str) -> bool:
-        return other == taxon if taxon else bool(other) and other not in known
-
-    return (
-        float(same(likely_species(around))),
-        float(same(around.nearest)),
-        float(any(map(same, around.sentence))),
-        sum(share for other, share in species.shares.items() if same(other)),
-        float(taxon == HUMAN and not species.shares),
-        float(taxon == HUMAN),
-        float(not taxon),
-    )
-
 
 _OF_SPECIES: Final = (
     "species: likely",
@@ -157,6 +30,11 @@ _OF_SPECIES: Final = (
     "species: unknown",
 )
 LIKELY: Final = _OF_SPECIES.index("species: likely")
+RARE_SHORT_FORM: Final = "rare short form"
+_RARE: Final = 0.03  # sum of the priors of a name of two to five letters that is hardly ever meant
+_UNDEFINED: Final = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9]{2,5}")
+_SUPPLEMENTARY: Final = "MESH:C"
+_SYMBOLS: Final = ("Gene", "CellLine")  # types whose names look like short forms
 FEATURES: Final = (
     "any candidate",
     *(f"tier: {tier}" for tier in TIERS[:DENSE]),
@@ -181,6 +59,7 @@ FEATURES: Final = (
     "another name in the document",
     "parent or child in the document",
     "words around",
+    RARE_SHORT_FORM,
     "species: in the name",
     *_OF_SPECIES,
 )
@@ -195,7 +74,7 @@ class FeatureExtractor:
         """Sets the open pack, and whether its names are also found by vectors."""
         self.pack, self._dense = pack, dense
         self._words = ConceptWords(pack)
-        self._taxa = [_one_taxon(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
+        self._taxa = [to_species(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Candidates, documents: Sequence[Document], species: Floats) -> Floats:
@@ -211,7 +90,8 @@ class FeatureExtractor:
         """
         columns = self._of_names(found)
         columns += self._of_document(found, species[:, LIKELY] > 0)
-        columns += [self._around(found, documents), found.hinted.astype(np.float64), *species.T]
+        columns += [self._around(found, documents), self._is_rare(found)]
+        columns += [found.hinted.astype(np.float64), *species.T]
         if self._dense:
             columns += [found.tiers == DENSE, _similarity(found, found.tiers == DENSE)]
         return np.stack(columns, axis=1)
@@ -242,6 +122,22 @@ class FeatureExtractor:
             np.log1p(found.remembered),
             found.remembered / np.maximum(found.remembered_all, 1),
         ]
+
+    def _is_rare(self, found: Candidates) -> Floats:
+        """Returns whether a short form that the text does not define has a concept that it seldom means.
+
+        Hardly ever is it meant at all, or the concept is one of the 300,000 supplementary records of MeSH: ``DA`` is
+        dopamine, and not alpha-aspartylalanine. A label is what is meant.
+        """
+        undefined = np.array([_is_undefined(unit) for unit in found.units], dtype=np.bool_)
+        rows = np.flatnonzero(undefined[found.owners] & ~found.labels)
+        values = np.zeros(len(found.owners))
+        if len(rows):
+            curies = self.pack.curies.strings.take(found.concepts[rows])
+            supplementary = np.array([one.startswith(_SUPPLEMENTARY) for one in curies], dtype=np.bool_)
+            meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units))[found.owners[rows]]
+            values[rows] = (meant < _RARE) | supplementary
+        return values
 
     def _of_another(self, found: Candidates) -> Floats:
         """Returns whether a name of a gene is not its symbol, but that of another candidate in its species."""
@@ -342,11 +238,16 @@ class FeatureExtractor:
         pairs, inverse = np.unique(of_unit[found.owners[chosen]] * len(self._taxa) + rows[chosen], return_inverse=True)
         places = list(around)
         table = [
-            _agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
+            agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
         values[chosen] = np.array(table)[inverse]
         return values
+
+
+def _is_undefined(unit: Unit) -> bool:
+    """True for a name that looks like a short form, and has no long form in its text."""
+    return unit.type not in _SYMBOLS and not unit.question.short and bool(_UNDEFINED.fullmatch(unit.surface))
 
 
 def _count(ordered: Ints, asked: Ints) -> Ints:

@@ -23,7 +23,8 @@ from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibrati
 from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.linker import Linker, mention_scores
-from fascicle.linking.ranking import Choices, Ranked, Table, best_rows, cross_validate, fit, join_tables, select_units
+from fascicle.linking.ranking import Choices, Ranked, Table, best_rows, cross_validate, join_tables, select_units
+from fascicle.linking.weights import fit_limited
 from fascicle.settings.base import Name, Settings, Share
 from fascicle.terms.keys.key import key
 from fascicle.terms.pack.pack import Pack
@@ -299,9 +300,9 @@ def _table(
 
 def _ranker(taught: TrainingData, kind: str, settings: FitSettings) -> Ranker:
     table, found = taught.tables[kind], taught.found.get(kind)
-    weights = fit(table.choices, table.right, penalty=settings.penalty)
+    weights = fit_limited(table.choices, table.right, table.inputs, penalty=settings.penalty)
     by_fold = [select_units(table, table.documents % settings.folds != fold) for fold in range(settings.folds)]
-    folds = [fit(others.choices, others.right, penalty=settings.penalty) for others in by_fold]
+    folds = [fit_limited(one.choices, one.right, table.inputs, penalty=settings.penalty) for one in by_fold]
     scores = cross_validate(table, folds, weights)
     best = best_rows(table.choices, scores)
     calibration = fit_calibration(scores[best], table.right[best])

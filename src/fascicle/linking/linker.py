@@ -41,6 +41,7 @@ from fascicle.linking.gold import Memory
 from fascicle.linking.index import NameIndex
 from fascicle.linking.ranking import CandidateRanker, Ranked
 from fascicle.linking.strategies import Strategies
+from fascicle.linking.weights import limited
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.pack import Pack
 
@@ -104,7 +105,9 @@ class Linker(LinkStep):
             UsageError: the pack has no concept of the ontology, or has no sets of equal concepts.
         """
         self.pack, self._strategies = pack, Strategies(pack, strategies, order=order, ontology=ontology)
-        self.rankers, self._wanted = self._strategies.chosen(rankers or {}, vocabularies or {})
+        fitted, self._wanted = self._strategies.chosen(rankers or {}, vocabularies or {})
+        within = {kind: limited(one.weights) for kind, one in fitted.items()}
+        self.rankers = {kind: msgspec.structs.replace(one, weights=within[kind]) for kind, one in fitted.items()}
         self._gatherer = CandidateGenerator(
             Finder(pack, index), memory or Memory(), self._wanted, self._strategies.allowed
         )
@@ -200,9 +203,10 @@ class Linker(LinkStep):
         rows = ranked.order[places < ranked.answered[found.owners]]
         names = self._strategies.told(found, rows)
         said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
-        for count, nil in zip(ranked.answered.tolist(), ranked.nil.tolist(), strict=True):
+        some = (np.bincount(found.owners, minlength=len(found.units)) > 0).tolist()
+        for count, nil, has in zip(ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True):
             if not count:
-                yield (nil_link(_known(nil), ontology),)
+                yield (nil_link(_known(nil), ontology, absent=not has),)
             else:
                 yield tuple(
                     link_to(curie, label, TIERS[tier] if count == 1 else AMBIGUOUS, _known(score), same)

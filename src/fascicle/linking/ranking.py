@@ -15,7 +15,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.candidates import Candidates
-from fascicle.linking.features import FEATURES
+from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.folder import Ranker, correct_probabilities
 
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
@@ -33,6 +33,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
         "found by: bare": -1.0,
         "found by: part": -1.0,
         "found by: shorter": -6.0,
+        RARE_SHORT_FORM: -4.0,
         "by an exact match of vocabularies": -0.25,
         "by a reference of vocabularies": -0.5,
         "by two references": -1.0,
@@ -48,6 +49,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
 )
 MARGIN: Final = 0.5
 _MOST_ALIKE: Final = 20
+_COMPARABLE: Final = 1 / 3  # of the probability of the first candidate, that those have which may be meant instead
 _DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
@@ -121,11 +123,6 @@ def count_tied(scores: Floats, stated: Floats, owners: Ints, *, units: int) -> I
     return found
 
 
-_STEPS: Final = 60
-_HALVINGS: Final = 30
-_DONE: Final = 1e-9  # gain of a step, relative to the loss
-
-
 class Choices(NamedTuple):
     """Candidates of mentions.
 
@@ -176,6 +173,26 @@ class _OfRanker(NamedTuple):
     owners: Ints
 
 
+def _undecided(scores: Floats, nil: Floats, owners: Ints, alike: Ints, thresholds: Floats) -> tuple[Ints, Floats]:
+    """Returns ties and thresholds where some candidate is meant, but none is probable enough: several are the answer.
+
+    Args:
+        scores: probability of each candidate, or NaN, in the order of candidates, ``[n]``.
+        nil: probability that none fits, of each unit, or NaN, ``[units]``.
+        owners: number of the unit of each candidate, ascending, ``[n]``.
+        alike: first candidates of each unit that are equally good, ``[units]``.
+        thresholds: of each unit, ``[units]``.
+    """
+    first = np.flatnonzero(np.diff(owners, prepend=-1))
+    best = np.full(len(nil), np.nan)
+    best[owners[first]] = scores[first]
+    counts = np.bincount(owners, minlength=len(nil))
+    comparable = np.bincount(owners, weights=scores >= _COMPARABLE * best[owners], minlength=len(nil))
+    several = np.minimum(np.minimum(np.maximum(comparable.astype(np.int64), 2), counts), _MOST_ALIKE)
+    open_ = (best < thresholds) & (nil < best) & (several > 1)
+    return np.where(open_, np.maximum(alike, several), alike), np.where(open_, 0.0, thresholds)
+
+
 class CandidateRanker:
     """Ranks candidates by the rankers of their types.
 
@@ -218,7 +235,9 @@ class CandidateRanker:
             correction = ranker.correction(given[numbers])
             scores[rows], nil[numbers] = correct_probabilities(scores[rows], nil[numbers], owners, correction)
             thresholds[numbers] = ranker.thresholds(given[numbers])
+        alike, thresholds = _undecided(scores[order], nil, found.owners, alike, thresholds)
         alike, thresholds = self._ties(kinds, alike, thresholds)
+        nil[np.bincount(found.owners, minlength=units) == 0] = np.nan  # no name was compared, so nothing is known
         scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
         best = order[np.flatnonzero(np.diff(found.owners, prepend=-1))]
         some = found.owners[best]
@@ -234,69 +253,6 @@ class CandidateRanker:
             units = np.flatnonzero(of_unit == kind)
             rows = order[np.isin(owners[order], units)]
             yield _OfRanker(ranker, units, rows, np.searchsorted(units, owners[rows]))
-
-
-def fit_loss(choices: Choices, right: Bools, weights: Floats, penalty: float) -> tuple[float, Floats]:
-    """Returns the negative log-likelihood of the right candidates, with an L2 penalty, and its gradient.
-
-    A mention without a right candidate is right as NIL; with several, any of them is right.
-
-    Args:
-        choices: candidates.
-        right: which of them, ``[n]``.
-        weights: of the features.
-        penalty: half of it times the squared weights is added.
-    """
-    found, none = probabilities(choices, weights)
-    of_right = np.bincount(choices.owners, weights=found * right, minlength=choices.mentions)
-    some = np.bincount(choices.owners, weights=right, minlength=choices.mentions) > 0
-    target = np.where(some, of_right, none)
-    loss = -np.log(np.maximum(target, 1e-300)).sum() + 0.5 * penalty * weights @ weights
-    wanted = np.where(right, found / np.maximum(of_right, 1e-300)[choices.owners], 0.0)
-    return float(loss), choices.features.T @ (found - wanted) + penalty * weights
-
-
-def fit(choices: Choices, right: Bools, *, penalty: float = 1.0) -> Floats:
-    """Fits the weights of least loss, by Newton's method with halved steps.
-
-    With one right candidate at most for each mention the loss is convex, and its least value is found; with several,
-    a step uses the convex part of the curvature.
-
-    Args:
-        choices: candidates.
-        right: which of them, ``[n]``.
-        penalty: see `fit_loss`; above 0.
-
-    Returns:
-        ``[features]``.
-    """
-    weights = np.zeros(choices.features.shape[1])
-    loss, slope = fit_loss(choices, right, weights, penalty)
-    for _ in range(_STEPS):
-        step = np.linalg.solve(_curvature(choices, weights, penalty), slope)
-        size = 1.0
-        for _ in range(_HALVINGS):
-            tried, tried_slope = fit_loss(choices, right, weights - size * step, penalty)
-            if tried <= loss:
-                break
-            size /= 2
-        else:
-            break
-        gain, weights = loss - tried, weights - size * step
-        loss, slope = tried, tried_slope
-        if gain <= _DONE * max(loss, 1.0):
-            break
-    return weights
-
-
-def _curvature(choices: Choices, weights: Floats, penalty: float) -> Floats:
-    """Returns the second derivative of the logarithm of the sum over candidates, and the penalty."""
-    found, _ = probabilities(choices, weights)
-    weighted = choices.features * found[:, None]
-    means = np.zeros((choices.mentions, choices.features.shape[1]))
-    np.add.at(means, choices.owners, weighted)
-    curvature: Floats = choices.features.T @ weighted - means.T @ means
-    return curvature + penalty * np.eye(len(weights))
 
 
 class Table(NamedTuple):

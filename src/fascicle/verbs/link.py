@@ -202,7 +202,9 @@ def _tell(document: Document, decision: Decision, *, as_json: bool) -> None:
 def _verdict(decision: Decision) -> str:
     if decision.ambiguous:
         return f"ambiguous, the first {decision.ambiguous} cannot be told apart; "
-    return "" if decision.answer else "NIL; "
+    if decision.answer:
+        return ""
+    return "NIL, none fits; " if decision.candidates else "NIL, no name is like it; "
 
 
 def _tell_origins(document: Document, decisions: Sequence[Decision]) -> None:

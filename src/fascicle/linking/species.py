@@ -1,0 +1,136 @@
+"""Species that a document names, and how well that of a concept agrees with them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from fascicle.core.document import Document
+
+HUMAN: Final = "NCBITaxon:9606"
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        word: taxon
+        for taxon, words in {
+            HUMAN: "human humans homo patient patients man men woman women child children infant infants people "
+            "persons family families individuals subjects volunteers hela hek293 kindred",
+            "NCBITaxon:10090": "mouse mice murine mus",
+            "NCBITaxon:10116": "rat rats rattus",
+            "NCBITaxon:7227": "drosophila",
+            "NCBITaxon:7955": "zebrafish danio",
+            "NCBITaxon:559292": "yeast saccharomyces cerevisiae",
+            "NCBITaxon:9031": "chicken chickens chick chicks gallus",
+            "NCBITaxon:8355": "xenopus",
+            "NCBITaxon:9913": "bovine cattle calf",
+            "NCBITaxon:9823": "porcine pig pigs",
+            "NCBITaxon:9986": "rabbit rabbits",
+            "NCBITaxon:3702": "arabidopsis",
+            "NCBITaxon:6239": "elegans nematode",
+            "NCBITaxon:562": "coli",
+        }.items()
+        for word in words.split()
+    }
+)
+# Case is that of ASCII alone: elsewhere ``ſ`` is an ``s`` without case, and ``patientſ`` is not among the words.
+_FIRST: Final = "".join(sorted({word[0] for word in _WORDS}))  # checked first, which is twice as fast
+_WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
+_SAME: Final[Mapping[str, str]] = MappingProxyType(
+    {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
+)
+_STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
+
+
+def to_species(taxon: str) -> str:
+    """Returns the species for the taxon of a strain, a subspecies or a laboratory genus."""
+    return _SAME.get(taxon, taxon)
+
+
+class NearbySpecies(NamedTuple):
+    """Species that are named around a place.
+
+    Attributes:
+        nearest: the nearest species, the one before in a tie; empty if the text names none.
+        sentence: species that the sentence names.
+    """
+
+    nearest: str
+    sentence: frozenset[str]
+
+
+class Species:
+    """Species that a document names: by linked mentions of any source, and by some fifty common words.
+
+    Sentences are found in the text, whatever sentences the document has: some inputs come with sentences, and
+    others do not.
+
+    Attributes:
+        shares: of all places that name a species, the share of each.
+    """
+
+    def __init__(self, document: Document) -> None:
+        """Reads the document."""
+        places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
+        for mention in document.mentions:
+            for link in mention.links if mention.type == "Species" else ():
+                taxon = link.curie or f"NCBITaxon:{link.id}"
+                if taxon.startswith("NCBITaxon:") and not link.nil:
+                    places[mention.start] = to_species(taxon)
+        self._starts = sorted(places)
+        self._taxa = [places[start] for start in self._starts]
+        counts = Counter(self._taxa)
+        self.shares = {taxon: count / len(self._taxa) for taxon, count in counts.items()}
+        self._ends = [found.end() for found in _STOP.finditer(document.text)]
+
+    def near(self, start: int) -> NearbySpecies:
+        """Returns the species that are named around a place."""
+        if not self._starts:
+            return NearbySpecies("", frozenset())
+        nearest = bisect_right(self._starts, start)
+        if nearest == len(self._starts) or (
+            nearest and start - self._starts[nearest - 1] <= self._starts[nearest] - start
+        ):
+            nearest -= 1
+        sentence = bisect_right(self._ends, start)
+        low = self._ends[sentence - 1] if sentence else 0
+        high = self._ends[sentence] if sentence < len(self._ends) else self._starts[-1] + 1
+        own = self._taxa[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
+        return NearbySpecies(self._taxa[nearest], frozenset(own))
+
+
+def likely_species(around: NearbySpecies) -> str:
+    """Returns the species that a gene most likely belongs to, by its context; human if the text names none."""
+    if len(around.sentence) == 1:
+        return next(iter(around.sentence))
+    return around.nearest or HUMAN
+
+
+def agreement(species: Species, around: NearbySpecies, taxon: str, known: Collection[str]) -> tuple[float, ...]:
+    """Returns features of the agreement between the species of a concept and the text around a place.
+
+    Args:
+        species: of the document.
+        around: species around the place.
+        taxon: of the concept, as `to_species` gives it; empty if the vocabulary states none.
+        known: species that the vocabulary names; a species that it does not name agrees with any other.
+
+    Returns:
+        Whether it is the likely one, the nearest one, in the sentence; its share in the document; whether it is human
+        in a text that names no species; whether it is human; whether it is unknown.
+    """
+
+    def same(other: str) -> bool:
+        return other == taxon if taxon else bool(other) and other not in known
+
+    return (
+        float(same(likely_species(around))),
+        float(same(around.nearest)),
+        float(any(map(same, around.sentence))),
+        sum(share for other, share in species.shares.items() if same(other)),
+        float(taxon == HUMAN and not species.shares),
+        float(taxon == HUMAN),
+        float(not taxon),
+    )
