@@ -22,9 +22,18 @@ _MOST_LEFT_OUT: Final = 3  # first words of a name
 _KINDS: Final = re.compile(r"(?i:disease|disorder|syndrome|condition|illness)(?:s|es)?")  # what is left says nothing
 LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
-_NUMBERED: Final = re.compile(r"(.*?[^\W\d]-?)(?:\d+|[A-Za-z])")
-_ENDING: Final = re.compile(r"-?(?:\d{1,2}|[A-Za-z])")
+# How parts of one name end, each with its form behind a stem: BRCA1/2, 5-HT2A/2C, IL-1α/β, mGluR1/5a.
+_ENDINGS: Final = tuple(
+    (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){form}"))
+    for form in (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")
+)
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
+# Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor, recombinant, silenced.
+_MODIFIED: Final = re.compile(
+    r"(?:phospho(?:rylated)?|soluble|sol|recombinant|rh?|pro|p|si|sh|s)[- ]?(?=[A-Z][^\W_]*[-\d]|[A-Z]{3}|[A-Z][a-z]+\d|[A-Z][a-z]{2})"
+)
+_STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
+_REACH: Final = 30  # characters before a part, in which its stem is
 # Words behind a name that are no part of it, by type.
 _TAILS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
@@ -90,6 +99,7 @@ _IN_BRACKETS: Final = re.compile(
 _INDUCED: Final = re.compile(r"([^\s()\[\]/,;]+)[-\u2010\u2011 ]induced\s+(?=[^\W\d])")  # levodopa-induced dyskinesia
 _INDUCES: Final = "induced"
 _INDUCIBLE: Final = "Disease"
+_GENE: Final = "Gene"
 _PARTING: Final = "()[]/,;"  # what no word before it has
 _CAUSES: Final = ("drug", "substance")  # in names of what any drug induces
 _ANY_DRUG: Final = re.compile(r"(?ai:drugs?|medications?|substances?|chemicals?)")
@@ -188,6 +198,8 @@ def make_units(documents: Sequence[Document], mentions: Sequence[Sequence[Mentio
         for at, mention in enumerate(own):
             spans, kind = mention.spans, mention.type
             surface = " ".join(mention_name(document.text, spans).split())
+            if kind == _GENE and spans[0][0]:
+                surface = _with_stem(document.text, spans[0][0], surface)
             pair, place = pairs.of(surface, *spans) if has_pairs else (None, spans[0][0])
             question = make_query(surface, kind) if pair is None else make_pair_query(pair, kind)
             same = (kind, surface, id(question), mention.links, mention.score is None)
@@ -266,7 +278,11 @@ def make_query(surface: str, kind: str) -> Query:
         kind: its type.
     """
     asked = _asked(surface, kind)
-    parts = tuple(tuple(_of_part(LookupString(part, "part")) for part in reading) for reading in name_readings(surface))
+    parts = tuple(
+        tuple(_of_part(LookupString(part, "part")) for part in reading)
+        for name in (surface, *(_unmodified(surface) if kind == _GENE else ()))
+        for reading in name_readings(name, bare_endings=kind != _GENE)
+    )
     instead = tuple(_instead(surface, kind))
     names = {one.surface for one in instead}
     shorter = (one for one in _shorter(*asked) if one.surface not in names)
@@ -314,7 +330,7 @@ def _bare(surface: str, kind: str) -> Iterator[LookupString]:
     if bare != surface:
         yield LookupString(bare, "bare")
     yield from (LookupString(one, "bare") for one in _spellings(_IN_BRACKETS.sub("", bare), kind) if one != bare)
-    if kind == "Gene":
+    if kind == _GENE:
         if prefixed := _PREFIX.fullmatch(bare):
             yield LookupString(prefixed[2], "bare", _LETTERS[prefixed[1]])
         if named := _SPECIES.match(bare):
@@ -341,10 +357,26 @@ def _instead(surface: str, kind: str) -> Iterator[LookupString]:
     if kind == "Disease":
         found = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
         found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
+    elif kind == _GENE:
+        found = list(_unmodified(surface))
     elif kind == "Chemical":
         found = [_SALT.sub("", surface) if _SALT.search(surface) else ""]
     found.append(_JOINT.sub("", surface) if _JOINT.search(surface) else "")
     yield from (LookupString(one, "bare") for one in found if one)
+
+
+def _unmodified(surface: str) -> Iterator[str]:
+    """Yields the name of a gene without what was done to it: ``STAT3`` for ``pSTAT3``, ``ICAM-1`` for ``sICAM-1``."""
+    if modified := _MODIFIED.match(surface):
+        yield surface[modified.end() :]
+
+
+def _with_stem(text: str, start: int, surface: str) -> str:
+    """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in ``5-HT1B/1D``."""
+    if any(ending.fullmatch(surface) for ending, _ in _ENDINGS) and text[start - 1] == "/":
+        if before := _STEM_BEFORE.search(text[max(0, start - _REACH) : start]):
+            return (_counted([before[1], surface]) or ("", surface))[1]
+    return surface
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
@@ -358,11 +390,12 @@ def _shorter(*several: LookupString) -> tuple[LookupString, ...]:
     )
 
 
-def name_readings(surface: str) -> tuple[tuple[str, ...], ...]:
+def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str, ...], ...]:
     """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
 
     Args:
         surface: its words.
+        bare_endings: whether a part may be the ending of a name alone, as ``1D`` of ``5-HT1B/1D``.
 
     Returns:
         For each reading the parts; none for a mention that names one thing.
@@ -370,16 +403,21 @@ def name_readings(surface: str) -> tuple[tuple[str, ...], ...]:
     parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= LONGEST else []
     if not 2 <= len(parts) <= MOST_PARTS:
         return ()
-    found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts)]
+    plain = bare_endings or not any(ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS)
+    found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts) if plain else ()]
     return tuple(dict.fromkeys(reading for reading in found if reading))
 
 
 def _counted(parts: list[str]) -> tuple[str, ...]:
-    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``."""
-    first = _NUMBERED.fullmatch(parts[0])
-    if first is None or not all(_ENDING.fullmatch(part) for part in parts[1:]):
-        return ()
-    return (parts[0], *(first[1].rstrip("-") + part for part in parts[1:]))
+    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``, and ``5-HT2A/2C`` into ``5-HT2A`` and ``5-HT2C``."""
+    found = [parts[0]]
+    for part in parts[1:]:
+        stems = (stem.fullmatch(parts[0]) for ending, stem in _ENDINGS if ending.fullmatch(part))
+        stem = next((one for one in stems if one), None)
+        if stem is None:
+            return ()
+        found.append((stem[1].rstrip("-") if part.startswith("-") else stem[1]) + part)
+    return tuple(found)
 
 
 def _with_shared_end(parts: list[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -10,9 +11,9 @@ import numpy as np
 from msgspec.structs import asdict, astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.linking.asking import WAYS, LookupString, Unit
+from fascicle.linking.asking import WAYS, LookupString, Unit, make_query
 from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, FoundConcepts, limit_candidates
-from fascicle.linking.equivalents import NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
+from fascicle.linking.equivalents import ITSELF, NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
@@ -21,6 +22,8 @@ from fascicle.terms.terms import NAME_KINDS
 
 _HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
 _LABEL: Final = NAME_KINDS.index("label")
+_GENE: Final = "Gene"
+_PLACEHOLDER: Final = re.compile(r"LOC\d+")  # symbol of a gene that has none yet
 _Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
 _Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
 _WAY: Final = {way: number for number, way in enumerate(WAYS)}
@@ -79,7 +82,7 @@ class CandidateGenerator:
             without: by the number of a document, by type and key of level 1 the concepts that the memory has from it;
                 see `Memory.of_key`.
         """
-        units = self._induced(list(asked))
+        units = self._by_symbol(self._induced(list(asked)))
         found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
@@ -119,7 +122,7 @@ class CandidateGenerator:
         concepts, by, which = reached.rows[places], reached.places[places], which[lookup]
         taxa = taxa[which]
         agrees = np.where(self.finder.pack.taxon_rows[concepts] == taxa, 1, -1)
-        return FoundConcepts(
+        rows = FoundConcepts(
             owners,
             concepts,
             found.terms[by],
@@ -129,6 +132,7 @@ class CandidateGenerator:
             reached.distance[places],
             np.where(taxa < 0, 0, agrees),
         )
+        return _whole_first(rows)
 
     def _by_short(
         self, units: list[Unit], missing: Sequence[int], without: Excluded
@@ -143,6 +147,30 @@ class CandidateGenerator:
             units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
+
+    def _by_symbol(self, units: list[Unit]) -> list[Unit]:
+        """Asks for a symbol in place of its long form where it is official, and no gene of the long form has it.
+
+        ``Cytochrome P450 2D6`` is a name of a record that waits for its symbol, and not of ``CYP2D6``. The gene of
+        ``thrombopoietin (TPO)`` has the symbol as an alias, so there the long form decides.
+        """
+        paired = [at for at, unit in enumerate(units) if unit.question.short and unit.type == _GENE]
+        if not paired:
+            return units
+        symbols = self._look(
+            [(at, one) for at in paired for one in units[at].question.short if not one.taxon], units, self.finder.find
+        )
+        names = self._look(_lookups(units, paired), units, self.finder.find)
+        official = (symbols.tiers == EXACT) & (self.finder.pack.active.kind[symbols.terms] == _LABEL)
+        met = np.isin(symbols.owners << 32 | symbols.concepts, names.owners << 32 | names.concepts)
+        shared = np.flatnonzero(met)
+        labels = self.finder.pack.labels_at(symbols.concepts[shared])
+        met[shared] = [not _PLACEHOLDER.fullmatch(label) for label in labels]
+        wanted = set(symbols.owners[official & (symbols.distance == ITSELF)].tolist()) - set(symbols.owners[met].tolist())
+        units = units.copy() if wanted else units
+        for at in wanted & set(names.owners.tolist()):  # without names, the short form is asked for anyway
+            units[at] = units[at]._replace(question=make_query(units[at].question.short[0].surface, _GENE))
+        return units
 
     def _divided(self, units: list[Unit], found: list[FoundConcepts]) -> tuple[list[Unit], list[FoundConcepts]]:
         """Replaces units without candidates by their parts, where each part of a reading is a name."""
@@ -289,6 +317,12 @@ class CandidateGenerator:
 def _at(rows: FoundConcepts, which: Ints) -> FoundConcepts:
     """Returns the given rows, in the given order."""
     return FoundConcepts(*(column[which] for column in astuple(rows)))
+
+
+def _whole_first(rows: FoundConcepts) -> FoundConcepts:
+    """Returns rows without those of a name without its species, as ``ERG`` for ``hERG``, where the whole name is one."""
+    whole = np.isin(rows.owners, rows.owners[rows.hinted == 0])
+    return _at(rows, np.flatnonzero((rows.hinted == 0) | ~whole)) if (rows.hinted != 0).any() else rows
 
 
 def _lookups(units: Sequence[Unit], numbers: Iterable[int]) -> list[_Lookup]:
