@@ -30,7 +30,8 @@ _ENDINGS: Final = tuple(
 _PREFIX: Final = re.compile(r"([hmrdzy])-?([A-Z][A-Za-z0-9-]+)")
 # Before a gene, what was done to it, or where it is: phosphorylated, soluble, precursor, recombinant, silenced.
 _MODIFIED: Final = re.compile(
-    r"(?:phospho(?:rylated)?|soluble|sol|recombinant|rh?|pro|p|si|sh|s)[- ]?(?=[A-Z][^\W_]*[-\d]|[A-Z]{3}|[A-Z][a-z]+\d|[A-Z][a-z]{2})"
+    r"(?:phospho(?:rylated)?|soluble|sol|recombinant|rh?|pro|p|si|sh|s)[- ]?"
+    r"(?=[A-Z][^\W_]*[-\d]|[A-Z]{3}|[A-Z][a-z]{2})"
 )
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
 _REACH: Final = 30  # characters before a part, in which its stem is
@@ -373,10 +374,10 @@ def _unmodified(surface: str) -> Iterator[str]:
 
 def _with_stem(text: str, start: int, surface: str) -> str:
     """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in ``5-HT1B/1D``."""
-    if any(ending.fullmatch(surface) for ending, _ in _ENDINGS) and text[start - 1] == "/":
-        if before := _STEM_BEFORE.search(text[max(0, start - _REACH) : start]):
-            return (_counted([before[1], surface]) or ("", surface))[1]
-    return surface
+    if text[start - 1] != "/" or not any(ending.fullmatch(surface) for ending, _ in _ENDINGS):
+        return surface
+    before = _STEM_BEFORE.search(text[max(0, start - _REACH) : start])
+    return ((before and _counted([before[1], surface])) or ("", surface))[1]
 
 
 def _shorter(*several: LookupString) -> tuple[LookupString, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +18,8 @@ from fascicle.terms.pack.arrays import expand_ranges
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
+FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
+FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})  # of the families of a type
 
 
 class FoundConcepts(msgspec.Struct, frozen=True):

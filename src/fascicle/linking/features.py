@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS, Unit
-from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
+from fascicle.linking.candidates import CANONICAL, DENSE, FAMILY_TYPES, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.linking.species import NearbySpecies, Species, agreement, to_species
 from fascicle.linking.words import ConceptWords
@@ -30,6 +31,7 @@ _OF_SPECIES: Final = (
     "species: unknown",
 )
 LIKELY: Final = _OF_SPECIES.index("species: likely")
+_OF_FAMILY: Final = np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
 RARE_SHORT_FORM: Final = "rare short form"
 _RARE: Final = 0.03  # sum of the priors of a name of two to five letters that is hardly ever meant
 _UNDEFINED: Final = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9]{2,5}")
@@ -75,6 +77,8 @@ class FeatureExtractor:
         self.pack, self._dense = pack, dense
         self._words = ConceptWords(pack)
         self._taxa = [to_species(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
+        families = [family for family in FAMILY_TYPES.values() if family in pack.types]
+        self._families = [pack.types.index(family) for family in families]
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Candidates, documents: Sequence[Document], species: Floats) -> Floats:
@@ -98,8 +102,10 @@ class FeatureExtractor:
 
     def _of_names(self, found: Candidates) -> list[Floats]:
         units = len(found.units)
+        families = self._are_families(found)
         highest = np.zeros(units)
-        np.maximum.at(highest, found.owners, found.priors)
+        np.maximum.at(highest, found.owners, np.where(families, 0.0, found.priors))
+        first = np.maximum(highest[found.owners], found.priors)
         counts = np.bincount(found.owners, minlength=units)[found.owners]
         return [
             np.ones(len(found.owners)),
@@ -111,11 +117,11 @@ class FeatureExtractor:
                 for distance in (EXACTLY, REFERRED, TWICE, ABOVE, NAMESAKE)
             ),
             np.log(np.maximum(found.priors, 1e-4)),
-            np.log(np.maximum(found.priors, 1e-4) / np.maximum(highest[found.owners], 1e-4)),
+            np.log(np.maximum(found.priors, 1e-4) / np.maximum(first, 1e-4)),
             np.log(np.maximum(counts, 1)),
             np.log(np.maximum(found.names, 1)),
             self._case(found),
-            found.labels.astype(np.float64),
+            (found.labels & ~families).astype(np.float64),  # a label of genes is a symbol
             self._of_another(found),
             found.distinctive.astype(np.float64),
             found.agrees,
@@ -145,6 +151,10 @@ class FeatureExtractor:
         _, inverse = np.unique(found.owners << 32 | taxa, return_inverse=True)
         has_label = np.bincount(inverse, weights=found.labels) > 0
         return ((taxa > 0) & has_label[inverse] & ~found.labels).astype(np.float64)
+
+    def _are_families(self, found: Candidates) -> Bools:
+        families: Bools = np.isin(self.pack.type_rows[found.concepts], self._families)
+        return families
 
     def _case(self, found: Candidates) -> Floats:
         """Returns whether the name has the required case; true for a name that was not found by its own words."""
@@ -210,28 +220,34 @@ class FeatureExtractor:
             )
         return values
 
-    def of_species(self, found: Candidates, documents: Sequence[Document]) -> Floats:
+    def of_species(
+        self, found: Candidates, documents: Sequence[Document], stated: Mapping[str, str] = MappingProxyType({})
+    ) -> Floats:
         """Returns the features of the species of candidates; 0 for units none of whose candidates has a species.
 
         Args:
             found: candidates of units.
             documents: the documents that the units are of.
+            stated: species of the genes of a type, in place of those that a text names.
 
         Returns:
-            One column for each feature that starts with ``species: ``, but for ``species: in the name``.
+            One column for each feature that starts with ``species: ``, but for ``species: in the name``. A family
+            without a gene beside it is of the species of the text, as its members are.
         """
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_OF_SPECIES)))
         is_gene = np.bincount(found.owners[rows > 0], minlength=len(found.units)) > 0
+        values[self._are_families(found) & ~is_gene[found.owners]] = _OF_FAMILY
         chosen = np.flatnonzero(is_gene[found.owners])
         if not len(chosen):
             return values
-        around: dict[tuple[int, NearbySpecies], int] = {}  # many places of a document have the same species around them
-        species: dict[int, Species] = {}
+        # Many places of a document have the same species around them.
+        around: dict[tuple[int | str, NearbySpecies], int] = {}
+        species: dict[int | str, Species] = {taxon: Species(taxon=taxon) for taxon in stated.values()}
         of_unit = np.zeros(len(found.units), dtype=np.int64)
         for unit in np.flatnonzero(is_gene).tolist():
-            document = found.units[unit].document
-            if document not in species:
+            document: int | str = stated.get(found.units[unit].type, found.units[unit].document)
+            if isinstance(document, int) and document not in species:
                 species[document] = Species(documents[document])
             near = species[document].near(found.units[unit].places[0])
             of_unit[unit] = around.setdefault((document, near), len(around))
@@ -241,7 +257,7 @@ class FeatureExtractor:
             agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
-        values[chosen] = np.array(table)[inverse]
+        values[chosen] = np.maximum(values[chosen], np.array(table)[inverse])
         return values
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import Query
-from fascicle.linking.candidates import CANONICAL, DENSE, EXACT, FOLDED, NEAR, REORDERED
+from fascicle.linking.candidates import CANONICAL, DENSE, EXACT, FAMILY_TYPES, FOLDED, NEAR, REORDERED
 from fascicle.linking.index import NameIndex, type_bit
 from fascicle.terms.abbreviations.forms import FUNCTION_WORDS
 from fascicle.terms.keys.characters import CasePolicy, case_fits, is_inflected
@@ -17,7 +17,9 @@ from fascicle.terms.keys.key import KeyReader, key
 from fascicle.terms.pack import layout
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.pack.priors import common_words
+from fascicle.terms.terms import NAME_KINDS
 
+_EXACT_NAME: Final = NAME_KINDS.index("exact")  # and the kind before it, the label
 _REMEMBERED: Final = 1 << 14  # strings without an equal name, and what was found for them
 _GREEK: Final = frozenset(
     ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "sigma", "omega"]
@@ -74,6 +76,13 @@ class Finder:
         found, names = self._of_rows(surfaces, types, np.flatnonzero(rows >= 0), rows[rows >= 0])
         meant = self._meant(surfaces, found, names)
         return FoundTerms._make(one[meant] for one in found)
+
+    def find_families(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
+        """Returns the families and complexes that strings name exactly, for those of the type of genes."""
+        kinds = [FAMILY_TYPES.get(kind, "") for kind in types]
+        found = self.find(surfaces, kinds)
+        exact = (found.tiers <= FOLDED) & (self.pack.active.kind[found.terms] <= _EXACT_NAME)
+        return FoundTerms._make(one[exact] for one in found)
 
     def find_reordered(self, surfaces: Sequence[str], types: Sequence[str]) -> FoundTerms:
         """Returns the terms whose names have the same words in another order; nothing without an index."""

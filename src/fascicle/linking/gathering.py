@@ -12,8 +12,24 @@ from msgspec.structs import asdict, astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import WAYS, LookupString, Unit, make_query
-from fascicle.linking.candidates import CANONICAL, EXACT, REMEMBERED, Candidates, FoundConcepts, limit_candidates
-from fascicle.linking.equivalents import ITSELF, NOTHING, Equivalent, Namesakes, concatenate, select_rows, sort_equivalents
+from fascicle.linking.candidates import (
+    CANONICAL,
+    EXACT,
+    FAMILY_TYPES,
+    REMEMBERED,
+    Candidates,
+    FoundConcepts,
+    limit_candidates,
+)
+from fascicle.linking.equivalents import (
+    ITSELF,
+    NOTHING,
+    Equivalent,
+    Namesakes,
+    concatenate,
+    select_rows,
+    sort_equivalents,
+)
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
@@ -63,6 +79,8 @@ class CandidateGenerator:
             if wanted
         }
         self._namesakes, self._agreeing = Namesakes(pack), ShortFormFeatures(pack, finder.reader)
+        self._families = {kind for kind, family in FAMILY_TYPES.items() if family in pack.types}
+        self._family_rows = [pack.types.index(FAMILY_TYPES[kind]) for kind in self._families]
         taxa = pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -92,6 +110,8 @@ class CandidateGenerator:
         found.append(self._look(less, units, self.finder.find))
         units, by_short = self._by_short(units, missing, without or {})
         found.append(by_short)
+        named = [number for number, unit in enumerate(units) if unit.type in self._families]
+        found.append(self._look(_lookups(units, named), units, self.finder.find_families))
         if (dense := self.finder.dense) is not None:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
@@ -166,7 +186,9 @@ class CandidateGenerator:
         shared = np.flatnonzero(met)
         labels = self.finder.pack.labels_at(symbols.concepts[shared])
         met[shared] = [not _PLACEHOLDER.fullmatch(label) for label in labels]
-        wanted = set(symbols.owners[official & (symbols.distance == ITSELF)].tolist()) - set(symbols.owners[met].tolist())
+        wanted = set(symbols.owners[official & (symbols.distance == ITSELF)].tolist()) - set(
+            symbols.owners[met].tolist()
+        )
         units = units.copy() if wanted else units
         for at in wanted & set(names.owners.tolist()):  # without names, the short form is asked for anyway
             units[at] = units[at]._replace(question=make_query(units[at].question.short[0].surface, _GENE))
@@ -246,7 +268,27 @@ class CandidateGenerator:
             remembered_all=totals[best.owners],
         )
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
+        allowed[self._strangers(gathered)] = False
         return limit_candidates(gathered, self._allowed(gathered, allowed))
+
+    def _strangers(self, found: Candidates) -> Ints:
+        """Returns the genes that have the label of a family as an alias that hardly ever means them.
+
+        The name of the family is at least twice as probable, and no longer name of the gene begins with it, as those of
+        its members do; or six times. So ``cyclin`` is not PCNA, but ``Akt`` may be AKT1.
+        """
+        pack = self.finder.pack
+        families = np.flatnonzero(found.labels & np.isin(pack.type_rows[found.concepts], self._family_rows))
+        strangers = [_NONE]
+        for at, label in zip(families.tolist(), pack.labels_at(found.concepts[families]), strict=True):
+            own = np.arange(*np.searchsorted(found.owners, [found.owners[at], found.owners[at] + 1]))
+            own = own[~found.labels[own] & (found.priors[own] <= found.priors[at] / 2)]
+            owners, terms = pack.active.of_concept.take(found.concepts[own])
+            names = pack.active.surfaces.take(pack.active.surface[terms])
+            longer = [len(name) > len(label) and name.casefold().startswith(label.casefold()) for name in names]
+            member = np.bincount(owners, weights=longer, minlength=len(own)) > 0
+            strangers.append(own[~member | (found.priors[own] <= found.priors[at] / 6)])
+        return np.concatenate(strangers)
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""
@@ -320,7 +362,7 @@ def _at(rows: FoundConcepts, which: Ints) -> FoundConcepts:
 
 
 def _whole_first(rows: FoundConcepts) -> FoundConcepts:
-    """Returns rows without those of a name without its species, as ``ERG`` for ``hERG``, where the whole name is one."""
+    """Returns rows without those of names without a species, as ``ERG`` for ``hERG``, where the whole name is one."""
     whole = np.isin(rows.owners, rows.owners[rows.hinted == 0])
     return _at(rows, np.flatnonzero((rows.hinted == 0) | ~whole)) if (rows.hinted != 0).any() else rows
 

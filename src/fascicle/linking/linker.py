@@ -18,14 +18,17 @@ from typing import Final, Self
 import msgspec
 import numpy as np
 
-from fascicle.core.arrays import Floats
+from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import STEP, Document, Patch
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, make_units, visible_ways
 from fascicle.linking.candidates import (
+    FAMILY,
+    FAMILY_TYPES,
     TIERS,
     Candidate,
+    Candidates,
     Decision,
     distinct,
     limit_candidates,
@@ -202,16 +205,24 @@ class Linker(LinkStep):
         places = np.arange(len(ranked.order)) - np.searchsorted(found.owners, found.owners)  # of each in its unit
         rows = ranked.order[places < ranked.answered[found.owners]]
         names = self._strategies.told(found, rows)
-        said = iter(zip(names, found.tiers[rows].tolist(), ranked.scores[rows].tolist(), strict=True))
+        said = iter(zip(names, self._tiers(found, rows), ranked.scores[rows].tolist(), strict=True))
         some = (np.bincount(found.owners, minlength=len(found.units)) > 0).tolist()
         for count, nil, has in zip(ranked.answered.tolist(), ranked.nil.tolist(), some, strict=True):
             if not count:
                 yield (nil_link(_known(nil), ontology, absent=not has),)
             else:
                 yield tuple(
-                    link_to(curie, label, TIERS[tier] if count == 1 else AMBIGUOUS, _known(score), same)
+                    link_to(curie, label, tier if count == 1 else AMBIGUOUS, _known(score), same)
                     for (curie, label, same), tier, score in islice(said, count)
                 )
+
+    def _tiers(self, found: Candidates, rows: Ints) -> list[str]:
+        """Returns the tier of each candidate: of a family for a mention of a member, that it is one."""
+        families = [self.pack.types.index(one) for one in FAMILY_TYPES.values() if one in self.pack.types]
+        is_family = np.isin(self.pack.type_rows[found.concepts[rows]], families).tolist()
+        types = (found.units[unit].type in FAMILY_TYPES for unit in found.owners[rows].tolist())
+        tiers = zip(found.tiers[rows].tolist(), is_family, types, strict=True)
+        return [FAMILY if family and wider else TIERS[tier] for tier, family, wider in tiers]
 
     def _asked(self, document: Document) -> list[int]:
         """Returns the numbers of the mentions that are linked."""
@@ -277,10 +288,10 @@ class Linker(LinkStep):
         apart = np.full(len(found.units), each)
         apart[found.owners[self.pack.taxon_rows[found.concepts] > 0]] = True
         found = separate_mentions(found, apart)
-        species = self._describer.of_species(found, documents)
+        species = self._describer.of_species(found, documents, self._strategies.species)
         if (allowed := self._strategies.of_named_species(found, species)) is not None and not allowed.all():
             found = limit_candidates(found, allowed)
-            species = self._describer.of_species(found, documents)
+            species = self._describer.of_species(found, documents, self._strategies.species)
         features = self._describer.features(found, documents, species)
         return self.ranking.rank_candidates(found, features, mention_scores(found.units, typed))
 
@@ -312,7 +323,7 @@ class Linker(LinkStep):
             label=label,
             same=same,
             name=surfaces.surfaces[int(surfaces.surface[term])] if term >= 0 else "",
-            tier=TIERS[int(found.tiers[row])],
+            tier=self._tiers(found, np.array([row]))[0],
             ways=visible_ways(int(found.ways[row]), surface=unit.surface, question=unit.question),
             probability=_known(float(ranked.scores[row])),
             features=features,

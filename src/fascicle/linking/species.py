@@ -41,6 +41,7 @@ _WORD: Final = re.compile(rf"\b(?ai:(?=[{_FIRST}])(?:{'|'.join(_WORDS)}))\b")
 _SAME: Final[Mapping[str, str]] = MappingProxyType(
     {"NCBITaxon:4932": "NCBITaxon:559292", "NCBITaxon:10088": "NCBITaxon:10090", "NCBITaxon:10092": "NCBITaxon:10090"}
 )
+_EMPTY: Final = Document(id="", text="")
 _STOP: Final = re.compile(r"[.!?]\s+(?=[A-Z(])|\n")
 
 
@@ -71,9 +72,10 @@ class Species:
         shares: of all places that name a species, the share of each.
     """
 
-    def __init__(self, document: Document) -> None:
-        """Reads the document."""
+    def __init__(self, document: Document = _EMPTY, *, taxon: str = "") -> None:
+        """Reads the document; ``taxon``: of a species that counts as named everywhere in it."""
         places = {found.start(): _WORDS[found[0].lower()] for found in _WORD.finditer(document.text)}
+        places |= {0: taxon} if taxon else {}
         for mention in document.mentions:
             for link in mention.links if mention.type == "Species" else ():
                 taxon = link.curie or f"NCBITaxon:{link.id}"

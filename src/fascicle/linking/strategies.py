@@ -42,6 +42,7 @@ class Strategies:
     Attributes:
         of: strategies by type of the pack.
         ontology: prefix of the only vocabulary that is answered; empty for any.
+        species: the only species of types that have one.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Strategies:
         orders = {kind: () if ontology else one.vocabularies or order for kind, one in self.of.items()}
         orders[_OTHERS] = order
         self._answers = {kind: AnsweredConcepts(pack, order=one, ontology=ontology) for kind, one in orders.items()}
+        self.species = {kind: one.species for kind, one in self.of.items() if one.species not in _WEIGHTS}
         self._rules = {
             kind: _Rule(
                 np.isin(TIERS, one.keys),

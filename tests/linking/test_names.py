@@ -1,0 +1,92 @@
+"""Names as people write them, with the pack and the linker that are shipped."""
+
+from __future__ import annotations
+
+import pytest
+
+from fascicle.core.document import Document, Mention
+from fascicle.core.mention import Link
+from fascicle.linking.asking import name_readings
+from fascicle.linking.linker import Linker
+from fascicle.linking.opening import find
+from fascicle.settings.steps import LinkStrategy
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    opened = find("basic").opened()
+    assert isinstance(opened, Linker)
+    return opened
+
+
+def links_of(linker: Linker, text: str, name: str, kind: str = "Gene") -> tuple[Link, ...]:
+    """Links of the last place of a name."""
+    start = text.rindex(name)
+    document = Document(id="1", text=text, mentions=(Mention(((start, start + len(name)),), kind),))
+    (patch,) = linker.predict([document])
+    ((_, links),) = patch.links
+    return links
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "curies"),
+    [
+        ("hERG channel block prolongs QT in humans; hERG potassium channels.", "hERG", ["NCBIGene:3757"]),
+        ("Human hIL-6 was added.", "hIL-6", ["NCBIGene:3569"]),
+        ("Telomerase in human cells: hTERT.", "hTERT", ["NCBIGene:7015"]),
+        ("mTOR signals in human cells.", "mTOR", ["NCBIGene:2475"]),
+        ("In patients pSTAT3 was high.", "pSTAT3", ["NCBIGene:6774"]),
+        ("In patients p-STAT3 was high.", "p-STAT3", ["NCBIGene:6774"]),
+        ("In patients sICAM-1 was high.", "sICAM-1", ["NCBIGene:3383"]),
+        ("In patients proBDNF was high.", "proBDNF", ["NCBIGene:627"]),
+        ("In patients pERK1/2 was high.", "pERK1/2", ["NCBIGene:5594", "NCBIGene:5595"]),
+        ("In patients, 5-HT2A/2C antagonists help.", "5-HT2A/2C", ["NCBIGene:3356", "NCBIGene:3358"]),
+        ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "5-HT1B/1D", ["NCBIGene:3351", "NCBIGene:3352"]),
+        ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "1D", ["NCBIGene:3352"]),
+        ("In patients IL-1α/β rose.", "IL-1α/β", ["NCBIGene:3552", "NCBIGene:3553"]),
+        ("In patients MMP2/9 rose.", "MMP2/9", ["NCBIGene:4313", "NCBIGene:4318"]),
+        ("Cytochrome P450 2D6 (CYP2D6) metabolizes codeine in patients. CYP2D6 counts.", "CYP2D6", ["NCBIGene:1565"]),
+        ("Human thrombopoietin (TPO) rose. TPO counts.", "TPO", ["NCBIGene:7066"]),
+    ],
+)
+def test_genes_as_they_are_written(linker: Linker, text: str, name: str, curies: list[str]) -> None:
+    assert sorted(link.curie for link in links_of(linker, text, name)) == curies
+
+
+@pytest.mark.parametrize("surface", ["5-HT1B/1D", "PPARα/γ", "GluN2A/2B", "IL-1 and 2C"])
+def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
+    for reading in name_readings(surface, bare_endings=False):
+        assert not {"1D", "γ", "2B", "2C"} & set(reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [("Raf", "fplx:RAF"), ("HDL", "fplx:HDL"), ("cyclin", "fplx:Cyclin"), ("interferon", "fplx:Interferon")],
+)
+def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str) -> None:
+    (link,) = links_of(linker, f"In human cancer cells {name} was active.", name)
+    assert (link.curie, link.tier) == (curie, "family")
+    assert link.score is not None
+    assert link.score < 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "curie"),
+    [("insulin receptor", "NCBIGene:3643"), ("VEGF", "NCBIGene:7422"), ("Akt", "NCBIGene:207")],
+)
+def test_a_gene_with_the_name_of_a_family_stays_a_gene(linker: Linker, name: str, curie: str) -> None:
+    (link,) = links_of(linker, f"In patients {name} was active.", name)
+    assert (link.curie, link.tier) == (curie, "exact")
+
+
+@pytest.mark.parametrize("name", ["Trp53", "Il6", "Tnf", "Cdkn1a", "albumin"])
+def test_a_stated_species_counts_as_one_that_the_text_names(name: str) -> None:
+    part = find("basic").parts[0]
+    mouse = {"Gene": LinkStrategy(species="NCBITaxon:10090")}
+    linker = Linker(part.pack, rankers=part.manifest.rankers, order=("MESH",), strategies=mouse)
+    text = "Trp53, Il6, Tnf and Cdkn1a were measured. Insulin and albumin rose."
+    stated = links_of(linker, text, name)
+    plain = Linker(part.pack, rankers=part.manifest.rankers, order=("MESH",))
+    named = links_of(plain, f"{text} All in mice.", name)
+    assert [one.curie for one in stated] == [one.curie for one in named]
+    assert not stated[0].nil
