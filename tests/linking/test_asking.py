@@ -16,8 +16,8 @@ from fascicle.linking.asking import (
     make_pair_query,
     make_query,
     make_units,
-    name_readings,
 )
+from fascicle.linking.parts import name_readings
 from fascicle.terms.abbreviations.pairs import Pairs
 
 _SEPARATE = [

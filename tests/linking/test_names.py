@@ -6,9 +6,9 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Link
-from fascicle.linking.asking import name_readings
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import find
+from fascicle.linking.parts import name_readings
 from fascicle.settings.steps import LinkStrategy
 
 

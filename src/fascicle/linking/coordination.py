@@ -11,8 +11,9 @@ import msgspec
 
 from fascicle.core.document import Document, Mention, Patch
 from fascicle.core.mention import Fragments, PlacedSpans, Span
-from fascicle.linking.asking import LONGEST, MOST_PARTS, mention_name
+from fascicle.linking.asking import mention_name
 from fascicle.linking.opening import Linking
+from fascicle.linking.parts import LONGEST, MOST_PARTS
 from fascicle.settings.steps import KnownNames
 
 _Reading = tuple[Fragments, ...]

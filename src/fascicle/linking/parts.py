@@ -1,0 +1,71 @@
+"""Parts of a mention that names several things, such as ``breast and ovarian cancer`` and ``5-HT2A/2C``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MOST_PARTS: Final = 8
+LONGEST: Final = 200  # characters of a mention that is read as several
+_BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
+# How parts of one name end, each with its form behind a stem: BRCA1/2, 5-HT2A/2C, IL-1α/β, mGluR1/5a.
+_ENDINGS: Final = tuple(
+    (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){form}"))
+    for form in (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")
+)
+_STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
+_REACH: Final = 30  # characters before a part, in which its stem is
+
+
+def with_stem(text: str, start: int, surface: str) -> str:
+    """Returns a part of a name with its stem, which stands before it: ``5-HT1D`` for ``1D`` in ``5-HT1B/1D``."""
+    if text[start - 1] != "/" or not any(ending.fullmatch(surface) for ending, _ in _ENDINGS):
+        return surface
+    before = _STEM_BEFORE.search(text[max(0, start - _REACH) : start])
+    return ((before and _counted([before[1], surface])) or ("", surface))[1]
+
+
+def name_readings(surface: str, *, bare_endings: bool = True) -> tuple[tuple[str, ...], ...]:
+    """Returns the ways to read a mention as several names (``breast and ovarian cancer``), the likeliest first.
+
+    Args:
+        surface: its words.
+        bare_endings: whether a part may be the ending of a name alone, as ``1D`` of ``5-HT1B/1D``.
+
+    Returns:
+        For each reading the parts; none for a mention that names one thing.
+    """
+    parts = [part for part in _BETWEEN.split(surface) if part] if len(surface) <= LONGEST else []
+    if not 2 <= len(parts) <= MOST_PARTS:
+        return ()
+    plain = bare_endings or not any(ending.fullmatch(part) for part in parts for ending, _ in _ENDINGS)
+    found = [_counted(parts), _with_shared_end(parts), _with_shared_start(parts), tuple(parts) if plain else ()]
+    return tuple(dict.fromkeys(reading for reading in found if reading))
+
+
+def _counted(parts: list[str]) -> tuple[str, ...]:
+    """Splits ``BRCA1/2`` into ``BRCA1`` and ``BRCA2``, and ``5-HT2A/2C`` into ``5-HT2A`` and ``5-HT2C``."""
+    found = [parts[0]]
+    for part in parts[1:]:
+        stems = (stem.fullmatch(parts[0]) for ending, stem in _ENDINGS if ending.fullmatch(part))
+        stem = next((one for one in stems if one), None)
+        if stem is None:
+            return ()
+        found.append((stem[1].rstrip("-") if part.startswith("-") else stem[1]) + part)
+    return tuple(found)
+
+
+def _with_shared_end(parts: list[str]) -> tuple[str, ...]:
+    """Splits ``breast and ovarian cancer`` into ``breast cancer`` and ``ovarian cancer``."""
+    words = parts[-1].split(" ")
+    if len(words) < 2:
+        return ()
+    return (*(f"{part} {words[-1]}" for part in parts[:-1]), parts[-1])
+
+
+def _with_shared_start(parts: list[str]) -> tuple[str, ...]:
+    """Splits ``vitamins A and E`` into ``vitamins A`` and ``vitamins E``."""
+    words = parts[0].split(" ")
+    if len(words) < 2:
+        return ()
+    return (parts[0], *(f"{' '.join(words[:-1])} {part}" for part in parts[1:]))
