@@ -323,7 +323,7 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
     )
     holds = FORMATS[name].writer.holds
     expected = {code for code in holds.lacking if code not in ("discontinuous", "nested", "second-source", "mentions")}
-    expected -= {"text-between-words"}  # the words are joined by blanks
+    expected -= {"text-between-words", "ambiguous"}  # the words are joined by blanks; each link is certain
     partly = {"pubtator": {"sections", "attributes"}, "kazu": {"sentences"}}.get(name, set())
     assert set(report.losses) == expected | partly
     assert all(count == report.documents for count in report.losses.values())
@@ -469,3 +469,29 @@ def in_words(field: str, holds: HeldFields) -> str:
     if field in holds.fields:
         return "yes"
     return "text" if field in holds.by_reference else "-"
+
+
+@pytest.mark.parametrize("name", ["pubtator", "bioc", "bioc-json", "pubtator3", "brat", "tsv", "csv"])
+def test_one_of_two_is_never_written_as_both(tmp_path: Path, name: str) -> None:
+    links = tuple(
+        Link(id=one, ontology="MESH", curie=f"MESH:{one}", tier="ambiguous", score=0.5)
+        for one in ("D015212", "D043183")
+    )
+    document = Document(
+        id="1", text="IBD in patients.", mentions=(Mention(((0, 3),), "Disease", source="predictions", links=links),)
+    )
+    suffix = {"brat": ".zip"}.get(name, "")
+    report = write(tmp_path / f"out{suffix}", [document], format=name)
+    assert report.losses["ambiguous"] == 2
+    content = (tmp_path / f"out{suffix}").read_bytes()
+    assert b"D015212" not in content
+    assert b"D043183" not in content
+
+
+def test_an_ambiguous_answer_is_shown_as_one(tmp_path: Path) -> None:
+    links = tuple(Link(id=one, ontology="MESH", curie=f"MESH:{one}", tier="ambiguous") for one in ("D1", "D2"))
+    document = Document(id="1", text="IBD", mentions=(Mention(((0, 3),), "Disease", links=links),))
+    write(tmp_path / "out.html", [document], format="html")
+    assert "MESH:D1 or MESH:D2" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    write(tmp_path / "out.txt", [document], format="text")
+    assert "D1 (ambiguous)" in (tmp_path / "out.txt").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
-from fascicle.core.mention import Fragments, Mention, Span, display_identifier
+from fascicle.core.mention import AMBIGUOUS, Fragments, Mention, Span, display_identifier
 from fascicle.core.wording import plural
 
 # Characters that HTML cannot hold (controls, lone surrogates), and those that change the direction of the text around.
@@ -291,11 +291,15 @@ def _isolated(cell: str) -> Html:
 
 
 def _identifier(mention: Mention) -> str:
-    return ", ".join(display_identifier(link) for link in mention.links if not link.nil)
+    return _between(mention).join(display_identifier(link) for link in mention.links if not link.nil)
 
 
 def _name(mention: Mention) -> str:
-    return ", ".join(link.name for link in mention.links if link.name)
+    return _between(mention).join(link.name for link in mention.links if link.name)
+
+
+def _between(mention: Mention) -> str:
+    return " or " if any(link.tier == AMBIGUOUS for link in mention.links) else ", "
 
 
 _COLUMNS: Final[tuple[tuple[str, Callable[[Mention], str]], ...]] = (

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.mention import AMBIGUOUS
 from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError
 from fascicle.formats.report import Named, WriteReport
@@ -46,6 +47,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "link-scores": "... and their score",
         "link-tiers": "... and how they were found",
         "link-curies": "... and the one spelling of their id",
+        "ambiguous": "links of which one is right, but it is unknown which: none of them is written",
         "nil-links": "statements that no entry fits a mention",
         "attributes": "further facts about mentions or relations",
     }
@@ -150,7 +152,7 @@ _OF_LINK: Final[Mapping[str, tuple[str, object]]] = MappingProxyType(
         "link-curies": ("curie", ""),
     }
 )  # the attribute of each field, and its value if it is not held
-OF_LINKS: Final = frozenset({"links", "nil-links", *_OF_LINK})
+OF_LINKS: Final = frozenset({"links", "nil-links", "ambiguous", *_OF_LINK})
 _OF_DOCUMENT: Final[Mapping[str, Callable[[Document], int]]] = MappingProxyType(
     {
         "ids": lambda document: 1,
@@ -173,6 +175,7 @@ _OF_MENTION: Final[Mapping[str, Callable[[Mention], int]]] = MappingProxyType(
         "link-scores": lambda mention: sum(link.score is not None for link in mention.links),
         "link-tiers": lambda mention: sum(bool(link.tier) for link in mention.links),
         "link-curies": lambda mention: sum(bool(link.curie) for link in mention.links),
+        "ambiguous": lambda mention: sum(link.tier == AMBIGUOUS for link in mention.links),
         "nil-links": lambda mention: sum(link.nil for link in mention.links),
         "attributes": lambda mention: len(mention.attributes),
     }
@@ -258,11 +261,13 @@ def _held_mentions(
         if total := sum(lost):
             first = next(mention for mention, some in zip(kept, lost, strict=True) if some)
             report.lose(code, document, first, count=total)
-    return tuple(map(_without_nil, kept)) if "nil-links" in holds.lacking else kept
+    if "ambiguous" in holds.lacking:
+        kept = tuple(_with_links(one, lambda link: link.tier != AMBIGUOUS) for one in kept)
+    return tuple(_with_links(one, lambda link: not link.nil) for one in kept) if "nil-links" in holds.lacking else kept
 
 
-def _without_nil(mention: Mention) -> Mention:
-    links = tuple(link for link in mention.links if not link.nil)
+def _with_links(mention: Mention, wanted: Callable[[Link], bool]) -> Mention:
+    links = tuple(link for link in mention.links if wanted(link))
     return mention if len(links) == len(mention.links) else msgspec.structs.replace(mention, links=links)
 
 

@@ -19,7 +19,7 @@ from fascicle.core.codec import note_text_differences
 from fascicle.core.document import Document, Mention, Section
 from fascicle.core.files.atomic import check_folder
 from fascicle.core.files.source import STDIN, Source
-from fascicle.core.mention import Link, link_text
+from fascicle.core.mention import AMBIGUOUS, Link, link_text
 from fascicle.errors import FormatError, InputError, UsageError, import_extra
 from fascicle.formats.handlers import Reader, WriteOne, Writer
 from fascicle.formats.losses import EVERYTHING, HeldFields
@@ -95,7 +95,7 @@ def _cells(document: Document, mention: Mention) -> _Row:
         mention.text_in(document.text),
         mention.score,
         mention.source,
-        next((link_text(link) for link in mention.links if not link.nil), None),
+        next((link_text(link) for link in mention.links if not link.nil and link.tier != AMBIGUOUS), None),
         mention.spans,
         [(one.id, one.ontology, one.name, one.tier, one.curie, one.score, one.nil, one.same) for one in mention.links],
         mention.attributes,

@@ -14,14 +14,20 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention, merge_origins
-from fascicle.core.mention import Fragments, display_identifier
+from fascicle.core.mention import AMBIGUOUS, Fragments, display_identifier
 from fascicle.core.wording import plural, shorten
 from fascicle.formats.handlers import WriteOne, Writer
 from fascicle.formats.losses import OF_TEXT, held_fields
 from fascicle.formats.report import WriteReport
 
 _WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
-_HOLDS: Final = held_fields("the view for reading", _WHOLE, partly="nested", by_reference=OF_TEXT - {"abbreviations"})
+_HOLDS: Final = held_fields(
+    "the view for reading",
+    _WHOLE,
+    partly="nested",
+    also=frozenset({"ambiguous"}),
+    by_reference=OF_TEXT - {"abbreviations"},
+)
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _RESET = "\x1b[0m"
 _BLANKS = re.compile(r"([ \t\n\r\f\v\x85\u2028\u2029]+)")
@@ -144,7 +150,8 @@ def _links(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
         if not link.nil
     ]
     for words, link in dict.fromkeys(pairs):
-        yield f"  {words}: {display_identifier(link)} {link.name}".rstrip().translate(_HARMLESS) + "\n"
+        doubt = " (ambiguous)" if link.tier == AMBIGUOUS else ""
+        yield f"  {words}: {display_identifier(link)} {link.name}".rstrip().translate(_HARMLESS) + f"{doubt}\n"
 
 
 def _abbreviations(document: Document) -> Iterator[str]:

@@ -12,7 +12,7 @@ from spacy.util import minibatch
 
 from fascicle.core import codec
 from fascicle.core.document import Document, TextMention
-from fascicle.core.mention import link_text
+from fascicle.core.mention import AMBIGUOUS, link_text
 from fascicle.errors import ModelError
 
 if TYPE_CHECKING:
@@ -109,7 +109,10 @@ class _Component:
     def _marked(self, doc: Doc, document: Document) -> Doc:
         spans = [(one, _span(doc, one, number)) for number, one in enumerate(document)]
         doc.spans[self._spans_key] = [span for _, span in spans]
-        facts = [[one.score, [link_text(link) for link in one.links if not link.nil]] for one in document]
+        facts = [
+            [one.score, [link_text(link) for link in one.links if not link.nil and link.tier != AMBIGUOUS]]
+            for one in document
+        ]
         doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
         if self._set_ents:
             best = [span for one, span in sorted(spans, key=lambda pair: pair[0].rank)]
@@ -120,7 +123,7 @@ class _Component:
 
 def _span(doc: Doc, mention: TextMention, number: int) -> Span:
     """Returns the tokens of a mention; its number is the id of the span, for two mentions may have the same tokens."""
-    link = next(iter(mention.links), None)
+    link = next((one for one in mention.links if one.tier != AMBIGUOUS), None)
     concept = "" if link is None else _NIL if link.nil else link_text(link)
     edges = (mention.start, mention.end)
     name = f"{_NAME}:{number}"

@@ -172,9 +172,10 @@ class CandidateGenerator:
         """Asks for a symbol in place of its long form where it is official, and no gene of the long form has it.
 
         ``Cytochrome P450 2D6`` is a name of a record that waits for its symbol, and not of ``CYP2D6``. The gene of
-        ``thrombopoietin (TPO)`` has the symbol as an alias, so there the long form decides.
+        ``thrombopoietin (TPO)`` has the symbol as an alias, so there the long form decides; so it does for a symbol
+        that is short for much else, such as ``CS``.
         """
-        paired = [at for at, unit in enumerate(units) if unit.question.short and unit.type == _GENE]
+        paired = [at for at, unit in enumerate(units) if unit.question.distinctive and unit.type == _GENE]
         if not paired:
             return units
         symbols = self._look(
