@@ -168,3 +168,52 @@ def test_places_in_many_sections_take_linear_time() -> None:
     found = abbreviations_of(document, at=frozenset(at + 23 for at in starts))
     assert len(found) == 6_000
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        (
+            "Matrix metalloproteinases 2 and 9 (MMP-2 and MMP-9) were high.",
+            [("MMP-2", "Matrix metalloproteinases 2")],
+        ),
+        (
+            "We gave eicosapentaenoic and docosahexaenoic acids (EPA + DHA).",
+            [("EPA", "eicosapentaenoic"), ("DHA", "docosahexaenoic acids")],
+        ),
+        (
+            "Women took norethindrone 1 mg/ethinyl estradiol 0.035 mg (NE/EE) daily.",
+            [("NE", "norethindrone"), ("EE", "ethinyl estradiol")],
+        ),
+        (
+            "Tumour necrosis factor and interleukin 6 (TNF and IL-6) rose.",
+            [("TNF", "Tumour necrosis factor"), ("IL-6", "interleukin 6")],
+        ),
+        ("Systolic and diastolic blood pressure (SBP and DBP) fell.", [("DBP", "diastolic blood pressure")]),
+        ("Approved by the Food and Drug Administration (FDA, USA).", [("FDA", "Food and Drug Administration")]),
+        ("By polymerase chain reaction (PCR and RT-PCR).", [("PCR", "polymerase chain reaction")]),
+    ],
+)
+def test_several_short_forms_in_one_bracket_are_paired_in_order(text: str, pairs: list[tuple[str, str]]) -> None:
+    assert [(text[slice(*short)], text[slice(*long)]) for short, long in find_abbreviations(text)] == pairs
+
+
+@pytest.mark.parametrize(
+    ("words", "short", "long"),
+    [
+        ("anti-vascular endothelial growth factor", "VEGF", "vascular endothelial growth factor"),
+        ("anti-human immunodeficiency virus", "HIV", "human immunodeficiency virus"),
+        ("non-high-density lipoprotein", "HDL", "high-density lipoprotein"),
+        ("post-myocardial infarction", "MI", "myocardial infarction"),
+        ("HCV-ribonucleic acid", "RNA", "ribonucleic acid"),
+        ("non-small cell lung cancer", "NSCLC", "non-small cell lung cancer"),
+        ("post-traumatic stress disorder", "PTSD", "post-traumatic stress disorder"),
+        ("anti-Müllerian hormone", "AMH", "anti-Müllerian hormone"),
+        ("alpha-fetoprotein", "AFP", "alpha-fetoprotein"),
+        ("NG-nitro-L-arginine methyl ester", "L-NAME", "NG-nitro-L-arginine methyl ester"),
+    ],
+)
+def test_a_prefix_is_outside_unless_the_short_form_has_it(words: str, short: str, long: str) -> None:
+    text = f"We studied {words} ({short})."
+    ((_, (start, end)),) = find_abbreviations(text)
+    assert text[start:end] == long

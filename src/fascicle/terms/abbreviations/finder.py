@@ -30,6 +30,12 @@ _NO_STOP: Final = re.compile(r"\b(?:[A-Z]|vs|cf|sp|spp|St|Dr|no|ca|approx|i\.e|e
 _QUOTES: Final = "\"'“”‘’«»"
 _AROUND: Final = _QUOTES + ",;:"
 _LEADING: Final = re.compile(r"\s*(?:(?:standing for|for|the|an?|or|i\.e\.,?)\s+)+")  # before a long form in a bracket
+_JOINS: Final = re.compile(r",?\s+(?:and|or)\s+|\s*[/+&]\s*|,\s+")
+_CAPITALS: Final = re.compile(r"(?:[^A-Z\s]*[A-Z]){2}")
+_MOST_SEVERAL: Final = 4  # short forms in one bracket
+_DOSE: Final = re.compile(r"\s+\d[\d.,]*\s*(?:[mµμ]?g|mcg|ml|%)\Z")
+# What is before a name and no part of it, unless its first letter is in the short form.
+_PREFIX: Final = re.compile(r"(?ai:anti|non|post|pre|peri|co)[-\u2010\u2011]|[A-Z]{3,5}[-\u2010\u2011]")
 _TOKEN: Final = re.compile(r"\S+")
 
 
@@ -88,7 +94,7 @@ class AbbreviationFinder:
     needs: frozenset[str] = frozenset()
     gives = frozenset({"abbreviations"})
     drops: frozenset[str] = frozenset()
-    fingerprint = "abbreviations@4"
+    fingerprint = "abbreviations@5"
 
     def run(self, documents: Sequence[Document]) -> list[Patch]:
         """Returns one patch for each document with the definitions of its text, beside those that it has."""
@@ -167,9 +173,46 @@ class _Part:
             first, last = begin + bracket.start, begin + bracket.end
             if last - first > _REACH or not (at is None or first in at or last in at):
                 continue
-            found = self._before(bracket) or self._behind(bracket) or self._within(bracket)
-            if found:
+            several = self._several(bracket)
+            if several is not None:
+                yield from several
+            elif found := self._before(bracket) or self._behind(bracket) or self._within(bracket):
                 yield found
+
+    def _several(self, bracket: Bracket) -> list[Abbreviation] | None:
+        """Returns the definitions of ``A and B (SA and SB)``, paired in order; ``None`` for a bracket of another form.
+
+        What is before the bracket has as many parts. Of words such as ``A 2 and 9`` the last part has no long form.
+        Commas and slashes are also within one short form or before a remark, so that all parts must fit there.
+        """
+        shorts = [self._trimmed(*span) for span in self._split(bracket.start + 1, bracket.end)]
+        forms = [self.text[slice(*short)] for short in shorts]
+        if not 2 <= len(forms) <= _MOST_SEVERAL or not all(_CAPITALS.match(one) and can_be_short(one) for one in forms):
+            return None
+        floor = self._floor(bracket, sum(map(most_words, forms)) + len(forms))
+        spans = self._split(*self._trimmed(floor, bracket.start))
+        extra = len(spans) - len(forms)  # what is before the first part may have separators too
+        if extra < 0:  # one name before two short forms: polymerase chain reaction (PCR and RT-PCR)
+            return None
+        spans = [(spans[0][0], spans[extra][1]), *spans[extra + 1 :]]
+        longs = [self._long(short, self._without_dose(span)) for short, span in zip(shorts, spans, strict=False)]
+        whole = [long for at, long in enumerate(longs) if long and (not at or long[0] == spans[at][0])]
+        if len(whole) == len(forms):
+            return list(zip(shorts, whole, strict=True))
+        if any(sign in self.text[bracket.start : bracket.end] for sign in ",/"):
+            return None
+        pairs = zip(shorts, longs, spans, strict=False)
+        return [(short, long) for short, long, span in pairs if long and (span is spans[0] or long[0] == span[0])]
+
+    def _split(self, start: int, end: int) -> list[Span]:
+        """Returns the ranges between words and signs that coordinate."""
+        cuts = [found.span() for found in _JOINS.finditer(self.text, start, end)]
+        starts, ends = [start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end]
+        return list(zip(starts, ends, strict=True))
+
+    def _without_dose(self, span: Span) -> Span:
+        dose = _DOSE.search(self.text, *span)
+        return span[0], dose.start() if dose else span[1]
 
     def _before(self, bracket: Bracket) -> Abbreviation | None:
         """Returns the definition of the form ``long form (SF)`` or ``long form (SF, more)``, if there is one."""
@@ -261,6 +304,8 @@ class _Part:
         while start > floor and not self.text[start - 1].isspace() and self.text[start - 1] != "/":
             start -= 1
         dash = self.text.rfind("--", start, at)
+        if dash < 0 and (prefix := _PREFIX.match(self.text, start, at)) and prefix.end() == at:
+            return at  # anti-vascular endothelial growth factor (VEGF), but non-small cell lung cancer (NSCLC)
         return start if dash < 0 else dash + 2
 
     def _trimmed(self, start: int, end: int) -> Span:
