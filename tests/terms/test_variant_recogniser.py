@@ -274,7 +274,63 @@ def test_mentions_are_sound(text: str) -> None:
 def test_many_variants_take_linear_time() -> None:
     # They take a second or two; comparing each with all others takes many.
     began = time.process_time()
-    said = "".join(f"A{at}C mutation {at}A and {at}G; " for at in range(100, 8_100))
+    said = "".join(f"A{at}C polymorphism {at}A and {at}G; " for at in range(100, 8_100))
     (patch,) = RECOGNISER.predict([Document(id="1", text=said)])
     assert len(patch.add) == 2 * 8_000
     assert time.process_time() - began < 20
+
+
+def names_of(text: str) -> list[tuple[str, str]]:
+    (patch,) = VariantRecogniser().predict([Document(id="1", text=text)])
+    return [
+        (text[one.start : one.end], one.links[0].curie.removeprefix("HGVS:") if one.links else "") for one in patch.add
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("KRAS G12C inhibitors such as sotorasib are approved.", ["p.Gly12Cys"]),
+        ("SOD1 G93A mice were bred.", ["p.Gly93Ala"]),
+        ("EGFR G719A in exon 18 responds to afatinib.", ["p.Gly719Ala"]),
+        ("The ABC p.G22C and G22C variants.", ["p.Gly22Cys", "p.Gly22Cys"]),
+        ("The MTHFR C677T polymorphism.", ["c.677C>T"]),
+        ("We saw A25G in all.", [""]),
+        ("m.[3243A>G;8993T>G]", ["m.3243A>G", "m.8993T>G"]),
+        ("r.[76a>c;83_84del]", ["r.76a>c", "r.83_84del"]),
+        ("n.[76A>C;83G>C]", ["n.76A>C", "n.83G>C"]),
+        ("NM_000518.4:c.[20A>T];[20A>T]", ["NM_000518.4:c.20A>T"] * 2),
+        (
+            "NC_000007.14:g.[140753336A>T;140753340del]",
+            ["NC_000007.14:g.140753336A>T", "NC_000007.14:g.140753340del"],
+        ),
+        ("p.(Gln1756Profs*?)", ["p.Gln1756ProfsTer?"]),
+        ("p.Thr779MetfsTer?", ["p.Thr779MetfsTer?"]),
+        ("p.(Thr779Met^Ala)", [""]),
+        ("NM_004006.2:c.(370A>C)", ["NM_004006.2:c.370A>C"]),
+        ("BRCA2(NM_000059.4):c.7007G>A", ["NM_000059.4:c.7007G>A"]),
+        ("NM_000059.4 (BRCA2): c.7007G>A", ["NM_000059.4:c.7007G>A"]),
+        ("MT-TL1 3243A>G", ["m.3243A>G"]),
+        ("c.192= and p.Ala2[10] and r.3984cag[6]", ["c.192=", "p.Ala2[10]", "r.3984cag[6]"]),
+        ("NC_000007.14:140753335:A:T", ["NC_000007.14:g.140753336A>T"]),
+        ("7-140753336-A-T", [""]),
+    ],
+)
+def test_levels_and_references_come_from_evidence(text: str, names: list[str]) -> None:
+    assert [name for _, name in names_of(text)] == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mutation was checked with antibody A1978S (Sigma-Aldrich, catalogue number A1978S) and primer F121R.",
+        "The mutation is in plasmid pC194T.",
+        "The yeast strain W303A has a mutation.",
+    ],
+)
+def test_numbers_of_products_are_no_variants(text: str) -> None:
+    assert names_of(text) == []
+
+
+def test_an_unknown_stop_is_part_of_the_mention() -> None:
+    assert [words for words, _ in names_of("Found p.(Gln1756Profs*?).")] == ["p.(Gln1756Profs*?)"]

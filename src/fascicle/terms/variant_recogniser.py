@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -24,9 +24,36 @@ _SPEAKS: Final = re.compile(
 )
 _OF_BASES: Final = re.compile(
     r"(?i)\bSNPs?\b|polymorphi|nucleotide|genotyp|allel|promoter|intron|exon|transition|transversion|UTR|cDNA|haplotyp"
+    r"|mtDNA|\bMT-[A-Z]"
 )
 _OF_PROTEINS: Final = re.compile(
     r"(?i)residue|amino|mutants?\b|protein|domain|kinase|recept|missense|enzym|bind|alanine|cysteine|active site"
+)
+# Who treats, breeds or inhibits a mutant speaks of its protein.
+_OF_MUTANTS: Final = re.compile(r"(?i)inhibit|\bmice\b|\bmouse\b|transgen|oncogen|\w(?:tinib|afenib|metinib|rasib)\b")
+_HOT_SPOTS: Final = frozenset(  # of proteins, whose letters are bases too
+    f"p.{name}"
+    for name in [
+        "Gly12Ala",
+        "Gly12Cys",
+        "Gly13Ala",
+        "Gly13Cys",
+        "Gly93Ala",
+        "Gly93Cys",
+        "Ala53Thr",
+        "Gly469Ala",
+        "Gly719Ala",
+        "Gly719Cys",
+        "Ala146Thr",
+    ]
+)
+# Behind or before what is a number of a product, a clone or a strain.
+_PRODUCT: Final = re.compile(
+    r"(?i:catalog(?:ue)?|\bcat\.?(?:\s?no\.?|\s?#|\s?number)|\bno\.|#|\bnumber|antibod(?:y|ies)|plasmids?|primers?|strains?"
+    r"|filters?|plates?|vectors?|kits?|clones?|product)[\s:,(]{1,3}p?\Z"
+)
+_SUPPLIER: Final = re.compile(
+    r"(?i:\s?[(,;]\s?(?:sigma|abcam|invitrogen|thermo|merck|roche|qiagen|bio-?rad|santa cruz|cell signal))"
 )
 _OTHERS: Final = re.compile(  # diseases, cells, strains, genes, peptides
     r"T1D|T2D|T47D|T98G|C3H|C-?33A|L5178Y|S288C|A364A|[AC][1-5][AB]|[PH]2[ABXY]|[EFT]2A|A1C|C[1-9]D|[DHMVY][1-6]R|V[1-3]A|E1[AB]"
@@ -44,7 +71,7 @@ _GENE: Final = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{2,}(?![\w-])")
 _BEHIND_GENE: Final = re.compile(
     rf"(?<![\w-])(?P<gene>[A-Z][A-Z0-9]{{2,}})(?P<ref>{LETTER})(?P<start>[1-9]\d{{1,3}})(?P<alt>{LETTER})(?!\w)"
 )
-_MITOCHONDRIAL: Final = re.compile(r"\b(?:mtDNA|mitochondrial(?: DNA)?)(?: (?:point )?mutations?)?\s\Z")
+_MITOCHONDRIAL: Final = re.compile(r"\b(?:mtDNA|mitochondrial(?: DNA)?|MT-[A-Z0-9]+)(?: (?:point )?mutations?)?\s\Z")
 _ONE_BASE: Final = re.compile(r"p\.(Ala|Cys|Gly|Thr)(\d+)(Ala|Cys|Gly|Thr|=)")
 _TWO_STEPS: Final = ("AlaCys", "CysThr", "GlyThr", "ThrCys", "ThrGly")  # changes that no single change of a base makes
 _SUBSTITUTION: Final = re.compile(r"p\.([A-Z][a-z]{2})(\d+)([A-Z][a-z]{2}|=)|c\.(\d+)([ACGT])>([ACGT])")
@@ -54,9 +81,11 @@ _ALLELE: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(
     r"((?:[NX][CGMPRTW]_\d+(?:\.\d+)?|ENS[GPT]\d+(?:\.\d+)?|LRG_\d+(?:[pt]\d+)?|chr\w{1,2})(?:\(N[MR]_[\d.]+\))?)"
-    r"(?:\([\w-]+\))?(?::\s?|(?<=\w)-)\Z"
+    r"(?:\s?\([\w-]+\)|\))?(?::\s?|(?<=\w)-)\Z"
 )
 _REFERENCE_SIZE: Final = 60  # characters of the longest, and of what is before a match
+_BRACKETED: Final = re.compile(r"(?P<level>[cgmnr])\.(?:(?:\[[^\[\]]*\];)*\[[^\[\]]*|\()\Z")  # m.[3243A>G;8993T>G]
+_BRACKETS_SIZE: Final = 300  # characters of alleles before a match
 _THE_SAME: Final = re.compile(r"[,;]?\s?[(\[,/=]?\s?")  # between two names of one variant
 
 
@@ -100,8 +129,11 @@ class VariantRecogniser(Annotator):
 
     def _mentions(self, text: str) -> Iterator[Mention]:
         found = _chosen(_counted(text, list(_matches(text))))
+        products = {text[one.start : one.end] for one in found if _is_product(one, text)}
+        found = [one for one in found if text[one.start : one.end] not in products]
         sure = any(one.form and one.form.letters and not _ONE_BASE.fullmatch(one.name) for one in found)
-        found = [one._replace(name=_meant(one, text, sure=sure)) for one in found]
+        proteins = _HOT_SPOTS | {one.name for one in found if one.form and not one.form.letters}
+        found = [one._replace(name=_meant(one, text, sure=sure, proteins=proteins)) for one in found]
         found = sorted([*found, *_alleles(text, found)], key=lambda one: one.start)
         found = [one._replace(name=_with_reference(one, text)) for one in found]
         numbers = dict(_numbered(text, found))
@@ -153,31 +185,56 @@ def _chosen(found: list[_Found]) -> list[_Found]:
     return sorted(taken, key=lambda one: one.start)
 
 
-def _meant(one: _Found, text: str, *, sure: bool) -> str:
+def _is_product(one: _Found, text: str) -> bool:
+    """True for a letter, a number and a letter that are a catalogue number, a primer, a plasmid or a strain."""
+    if not (one.form and one.form.letters):
+        return False
+    before = text[max(0, one.start - _NEAR) : one.start]
+    return bool(_PRODUCT.search(before) or _SUPPLIER.match(text, one.end))
+
+
+def _meant(one: _Found, text: str, *, sure: bool, proteins: Collection[str]) -> str:
     """Returns the name of a match; letters that can be bases and amino acids are what the text around speaks of.
 
     Args:
         one: match.
         text: of the document.
         sure: whether the text has a match whose letters can be amino acids alone.
+        proteins: names of changes of amino acids.
+
+    Returns:
+        The name; none where nothing says whether these are bases or amino acids.
     """
+    if text[one.end : one.end + 1] == "^":  # one of several, all of which are meant
+        return ""
     letters = _ONE_BASE.fullmatch(one.name) if one.form and one.form.letters else None
-    if letters is None:
+    if letters is None or one.name in proteins:
         return one.name
     around = text[max(0, one.start - _AROUND) : one.end + _AROUND]
     ref, place, alt = letters.groups()
     bases = len(_OF_BASES.findall(around)) - len(_OF_PROTEINS.findall(around)) - 2 * sure
+    bases -= len(_OF_MUTANTS.findall(around))
     if ref + alt in _TWO_STEPS and int(place) > (1_000 if alt == "Cys" else 300):  # made cysteines are common before
         bases += 4
-    if bases < 0:
-        return one.name
+    if bases <= 0:
+        return one.name if bases < 0 else ""
     return f"c.{place}{LETTERS[ref]}>{LETTERS[alt]}" if alt != "=" else f"c.{place}="
 
 
 def _with_reference(one: _Found, text: str) -> str:
     """Returns the name with the reference sequence that stands before it: ``NM_004333.4:c.1799T>A``."""
-    before = text[max(0, one.start - _REFERENCE_SIZE) : one.start]
-    if one.name.startswith("c.") and text[one.start : one.start + 2] != "c." and _MITOCHONDRIAL.search(before):
+    before = text[max(0, one.start - _BRACKETS_SIZE) : one.start]
+    bracketed = _BRACKETED.search(before) if one.name.startswith("c.") else None
+    if bracketed:
+        level, before = bracketed["level"], before[: bracketed.start()]
+        one = one._replace(name=level + (one.name[1:].lower() if level == "r" else one.name[1:]))
+    before = before[-_REFERENCE_SIZE:]
+    if (
+        not bracketed
+        and one.name.startswith("c.")
+        and text[one.start : one.start + 2] != "c."
+        and _MITOCHONDRIAL.search(before)
+    ):
         return f"m{one.name[1:]}"
     sequence = _REFERENCE.search(before)
     if not sequence or one.name[1:2] != ".":

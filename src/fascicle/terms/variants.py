@@ -246,6 +246,11 @@ def _dna_forms() -> Iterator[VariantForm]:
     behind = r"(?:(?<=chr\w[:-])|(?<=chr\w\w[:-]))"  # chr7:140453136:A:T
     yield _form(rf"(?P<start>\d{{4,9}})[:-](?P<ref>{_BASE}+)[:-](?P<alt>{_BASE}+)", _dna, left=behind)
     yield _form(rf"\d+[-+−–]\d+\s?kb\s?{_BASE}{_ARROW}{_BASE}")
+    yield _form(r"(?P<start>\d+)(?P<ref>[acgu]+)>(?P<alt>[acgu]+)", _dna, left=r"(?<=[\[;])")  # r.[76a>c;83_84del]
+    yield _form(rf"(?P<all>[cgmnr]\.{_PLACE}(?:_{_PLACE})?=)", _as_written)
+    spdi = r"(?P<sequence>NC_\d+\.\d+):(?P<start>\d+):(?P<ref>[ACGT]):(?P<alt>[ACGT])"
+    yield _form(spdi, lambda at: f"{at['sequence']}:g.{int(at['start']) + 1}{at['ref']}>{at['alt']}")  # counts from 0
+    yield _form(r"(?:1?\d|2[0-2]|X|Y|MT?)-\d{4,9}-[ACGT]{1,50}-[ACGT]{1,50}", left=r"(?<![A-Za-z0-9_.:-])")  # gnomAD
 
 
 def _dna_events() -> Iterator[VariantForm]:
@@ -254,7 +259,9 @@ def _dna_events() -> Iterator[VariantForm]:
     yield _form(rf"(?:{_LEVEL})?(?P<event>del|dup|ins)(?P<start>\d{{2,6}})(?P<seq>[ACGT]+)", _dna_event)
     yield _form(rf"{_BASE}(?P<event>del|ins|dup)(?P<start>\d+)", _dna_event)
     yield _form(rf"{_LEVEL}{_PLACES}ins\([ACGT]+\)\(?\d+\)?")
-    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}{_BASE}*\[\d+\])", _as_written)
+    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}(?:{_BASE}*|[acgu]*)\[\d+\])", _as_written)
+    yield _form(rf"(?P<all>{_LEVEL}{_PLACES}ins\d+_\d+)", _as_written)
+    yield _form(r"(?P<all>[cgmn]\.(?:pter|\d+-\?|\d+)_(?:qter|\d+\+\?|\d+)(?:del|dup|inv))", _as_written)
     # Places that are not known exactly.
     yield _form(rf"(?P<all>[cgmn]\.(?=[\d_?*+-]{{0,30}}\()[\d_()?*+-]{{4,80}}{_EVENT})", _as_written)
     yield _form(rf"[-−]\d+[- ]bp (?:{_EVENT_NAME})", left=_SIGNED)
@@ -281,13 +288,14 @@ def _protein_forms() -> Iterator[VariantForm]:
     yield _form(rf"(?P<start>\d{{2,4}})\s?(?P<ref>{LETTER})/(?P<alt>{LETTER})", protein)
     yield _form(rf"(?P<start>\d{{2,4}})(?P<ref>(?i:{SHORT}))-+>?(?P<alt>(?i:{SHORT})|{_STOP})", protein)
     yield _form(r"p\.\s?\(?M(?:et)?1(?P<tail>\?|ext-\d+)\)?", lambda groups: f"p.Met1{groups['tail']}")
+    yield _form(rf"(?P<all>p\.{_AA3}\d+\[\d+\])", _as_written)
     yield _form(rf"p\.{_AA}\d+(?:_{_AA}\d+)?\??(?!\[)")
     yield _form(rf"\d{{2,4}}\s?{_AA3}", weak=True)
 
 
 def _protein_events() -> Iterator[VariantForm]:
     prefix, place = r"(?:p\.\s?\(?)?", rf"(?P<ref>{_AA})(?P<start>[1-9]\d*)"
-    shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+)?|\w{{0,8}})"
+    shift = rf"(?P<alt>{_AA})?\s?fs(?:(?:\*|X|Ter|stop)?(?P<length>\d+|(?<=[*Xr])\?)?|\w{{0,8}})"
     yield _form(rf"{prefix}{place}{shift}\)?", _frame_shift)
     last = rf"(?:\s?[-_–]\s?(?P<last>{_AA})(?P<end>\d+))?"
     added = rf"(?P<seq>(?:{_AA3}|Ter)+|{LETTER}*\*|{LETTER}+)?"
