@@ -107,10 +107,12 @@ class HeldFields:
 
     def links(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
         """Returns the part of the links that the format holds; losses are not counted."""
-        if not links or not self.lacking & _OF_LINK.keys():
+        if not links or not self.lacking & OF_LINKS:
             return links
         empty = {name: value for code, (name, value) in _OF_LINK.items() if code in self.lacking}
         kept = links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
+        if "ambiguous" in self.lacking:
+            kept = tuple(link for link in kept if link.tier != AMBIGUOUS)
         return tuple(msgspec.structs.replace(link, **empty) for link in kept) if "links" in self.fields else ()
 
     @cached_property
