@@ -153,3 +153,25 @@ def test_other_encodings_and_separators_are_read(tmp_path: Path) -> None:
     columns = {"id": "id", "label": ["name"]}
     found = read_file(tmp_path / "b", "table", prefix="acme", columns=columns, table={"separator": "~~"})
     assert found.names("acme:7") == {"seven": "label"}
+
+
+def test_of_the_versions_of_a_row_of_snomed_the_latest_counts(read: Reader, tmp_path: Path) -> None:
+    head = "id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId\n"
+    name, synonym = "900000000000003001", "900000000000013009"
+    rows = [
+        ("101", "20020131", "1", "Old fever (disorder)", name),
+        ("102", "20200131", "1", "Fever (disorder)", name),
+        ("101", "20200131", "0", "Old fever (disorder)", name),
+        ("103", "20100131", "1", "Pyrexia", synonym),
+        ("103", "20200131", "1", "High temperature", synonym),
+    ]
+    lines = [
+        f"{row}\t{time}\t{active}\t9\t386661006\ten\t{kind}\t{term}\t9\n" for row, time, active, term, kind in rows
+    ]
+    above = "id\teffectiveTime\tactive\tsourceId\tdestinationId\ttypeId\n"
+    above += "7\t20020131\t1\t386661006\t404684003\t116680003\n7\t20200131\t0\t386661006\t404684003\t116680003\n"
+    (tmp_path / "relationships").write_text(above, encoding="utf-8")
+    found = read(head + "".join(lines), "snomed", hierarchy=str(tmp_path / "relationships"))
+    assert found.names("snomedct:386661006") == {"Fever": "label", "High temperature": "exact"}
+    assert not any(record.parents for record in found.records)
+    assert found.losses() == {"superseded": 3, "where": 2}

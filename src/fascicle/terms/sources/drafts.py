@@ -33,6 +33,7 @@ ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "unsure": "is a mapping whose confidence is below a half",
         "relation": "relates concepts in a way that is not kept",
         "placeholder": "is a placeholder",
+        "superseded": "is an earlier version of a row",
         "structure": "cannot be understood",
         "where": "is left out by the settings of the table",
         "untyped": "has a name, but nothing says that it is a concept",

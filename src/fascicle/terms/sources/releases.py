@@ -10,7 +10,7 @@ distributes it: ``id|id2||name|synonym...`` with bare identifiers of MeSH and OM
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from fascicle.core.wording import unescape_html
 from fascicle.errors import Place
-from fascicle.settings.packs import SourceSettings
+from fascicle.settings.packs import SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
-from fascicle.terms.sources.tables import Layout, read_table
+from fascicle.terms.sources.tables import VERSION, Layout, open_table, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)
@@ -83,15 +83,34 @@ def _semantic(settings: SourceSettings, report: SourceReport, kinds: list[str]) 
 def read_snomed(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
     """Streams the names of a Description file of RF2, without the tags of full names, such as ``(disorder)``.
 
-    With a Relationship file as hierarchy, it gives what is above what, so that ``below`` can choose.
+    With a Relationship file as hierarchy, it gives what is above what, so that ``below`` can choose. A file may be a
+    Snapshot or Full, which has all versions of a row: the latest one counts.
 
     Raises:
         FormatError: a file is none of RF2.
     """
-    if settings.hierarchy:
-        above = msgspec.structs.replace(settings, path=settings.hierarchy)
-        yield from read_table(above, report, layout=_layouts()["snomed_above"])
-    yield from read_table(settings, report, layout=_layouts()["snomed"])
+    for path, layout in ((settings.hierarchy, "snomed_above"), (settings.path, "snomed")):
+        if path:
+            own = msgspec.structs.replace(settings, path=path)
+            yield from read_table(own, report, layout=_layouts()[layout], superseded=_superseded(own))
+
+
+def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
+    """Returns identifier and time of those rows of a file of RF2 that a later row replaced."""
+    at, rows = open_table(
+        msgspec.structs.replace(settings, table=TableSettings(separator="\t")),
+        SourceReport(),
+        needed=VERSION[:1],
+        wished=VERSION[1:],
+    )
+    latest: dict[str, str] = {}
+    found = set()
+    for _, cells in rows if len(at) == len(VERSION) else ():
+        row, time = (cells[at[column]] for column in VERSION)
+        if (before := latest.setdefault(row, time)) != time:
+            latest[row] = max(before, time)
+            found.add((row, min(before, time)))
+    return found
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:

@@ -230,8 +230,23 @@ _S = TypeVar("_S", bound=msgspec.Struct)
 _GENERIC: Final = Layout()
 
 
-def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout = _GENERIC) -> Iterator[ConceptRecord]:
+VERSION: Final = ("id", "effectiveTime")  # columns of a release that name a row and its version
+
+
+def read_table(
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    layout: Layout = _GENERIC,
+    superseded: Collection[tuple[str, ...]] = (),
+) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table; rows of one concept that follow each other are one record.
+
+    Args:
+        settings: of the source.
+        report: receives what is lost.
+        layout: of the table.
+        superseded: values of the columns `VERSION` of rows that later ones replaced.
 
     Raises:
         FormatError: no header with the columns that are needed, or none of the columns that the settings name.
@@ -244,11 +259,15 @@ def read_table(settings: SourceSettings, report: SourceReport, *, layout: Layout
     assert columns.id is not None
     needed = [columns.id] if columns.name is None else [columns.id, columns.name]
     wished = [column for column in columns.given().values() if column not in needed]
+    wished += VERSION if superseded else ()
     at, rows = open_table(settings, report, needed=needed, wished=wished, asked=asked)
     reading = _Rows(layout=layout, settings=settings, report=report, at=at)
     draft: Draft | None = None
     id_at, last = at[columns.id], ("", "")
     for place, cells in rows:
+        if superseded and tuple(cells[at[column]] for column in VERSION) in superseded:
+            report.lose("superseded", place)
+            continue
         if cells[id_at] != last[0]:
             last = cells[id_at], curie(cells[id_at], settings.prefix)
         identifier = last[1]
