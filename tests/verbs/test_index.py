@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -324,3 +325,25 @@ def test_the_labels_that_are_left_out_are_listed(home: Path, tmp_path: Path, cli
     told = refused(*asked[:-1], tmp_path / "genes.tsv", "--overwrite")
     assert "would be lost" in told
     assert (tmp_path / "genes.tsv").read_bytes() == before
+
+
+def test_one_vocabulary_needs_no_list(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.obo").write_text(OBO, encoding="utf-8")
+    with gzip.open(tmp_path / "hp.obo.gz", "wt", encoding="utf-8") as stream:
+        stream.write(OBO)
+    (tmp_path / "genes.tsv").write_text(GENES, encoding="utf-8")
+    assert cli("index", "build", tmp_path / "hp.obo.gz", "--type", "Phenotype", "-o", tmp_path / "hpo").code == 0
+    pack = Pack.open(tmp_path / "hpo")
+    assert (pack.manifest.name, pack.types) == ("hpo", ("Phenotype",))
+    assert [term.surface for term in pack.names("DOID:162")] == ["cancer", "malignant tumour"]
+    assert cli("index", "build", tmp_path / "genes.tsv", "--type", "Gene", "-o", tmp_path / "genes").code == 0
+    assert Pack.open(tmp_path / "genes").types == ("Gene",)
+
+
+def test_one_vocabulary_needs_a_type_and_a_known_name(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "own.obo").write_text(OBO, encoding="utf-8")
+    (tmp_path / "own.unknown").write_text(OBO, encoding="utf-8")
+    assert "give one with --type" in refused("index", "build", tmp_path / "own.obo", "-o", tmp_path / "x")
+    said = refused("index", "build", tmp_path / "own.unknown", "--type", "Disease", "-o", tmp_path / "x")
+    assert "write a TOML file with its path, reader and type" in said
+    assert not (tmp_path / "x").exists()

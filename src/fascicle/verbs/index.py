@@ -39,8 +39,9 @@ class Build(Overwrite):
     In Python: ``fascicle.verbs.tasks.index_build.build_pack("sources.toml", "pack")``
 
     Attributes:
-        sources: a TOML file that names the vocabularies.
+        sources: a TOML file that names the vocabularies; or one vocabulary, such as hp.obo.gz.
         output: the folder to write.
+        kind: type of the concepts of one vocabulary, such as Disease.
         memory: memory for sorting, in MiB; the whole build takes more; default: 256.
         left_out: also write the names in the vocabularies that are not searched for, each with the reason.
         json: print the manifest as JSON.
@@ -48,6 +49,7 @@ class Build(Overwrite):
 
     sources: str = option("SOURCES", reads)
     output: str = option("-o --output PACK", writes, required=True)
+    kind: str = option("--type TYPE", default="")
     memory: int = option("--memory MIB", positive, default=256)
     left_out: str | None = option("--left-out TSV", writes)
     json: bool = option("--json")

@@ -23,7 +23,7 @@ from fascicle.linking.gold import NAMES
 from fascicle.linking.index import write_index
 from fascicle.linking.opening import LinkerPart, find
 from fascicle.settings.folders.vocabularies import LINKER, shipped_linkers
-from fascicle.settings.packs import ColumnSettings, SourceSettings, read_pack_settings
+from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, read_pack_settings
 from fascicle.terms.curation import CURATION, Curation, Finding, SeenNames, read_rules
 from fascicle.terms.keys.key import NORMALISER, KeyReader, key
 from fascicle.terms.pack.builder import BuildSettings, Components, PackSource, build
@@ -38,10 +38,11 @@ from fascicle.terms.terms import ConceptRecord, Name
 
 
 @validate_arguments
-def build_pack(
+def build_pack(  # noqa: PLR0913
     sources: str | os.PathLike[str],
     output: str | os.PathLike[str],
     *,
+    kind: str = "",
     memory: int = 256,
     overwrite: bool = False,
     told: Callable[[str, int], None] = lambda step, count: None,
@@ -51,8 +52,10 @@ def build_pack(
     """Builds a pack.
 
     Args:
-        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`.
+        sources: a TOML file that names the vocabularies, see `fascicle.settings.packs`; or one vocabulary, whose name
+            shows its reader.
         output: the folder to write.
+        kind: type of the concepts of one vocabulary.
         memory: MiB for sorting; the whole build takes about three times as much.
         overwrite: replace an existing pack.
         told: called with the current step and a count, now and then.
@@ -67,7 +70,7 @@ def build_pack(
         InputError: a source cannot be read.
         OutputError: the folder exists, or cannot be written.
     """
-    settings = read_pack_settings(sources)
+    settings = _listed(sources, kind, _pack_name(output))
     check_folder(Path(output), kind=KIND, overwrite=overwrite)
     for name, source in settings.sources.items():
         with add_place(key=f"sources.{name}"):
@@ -92,13 +95,49 @@ def build_pack(
     return manifest
 
 
+# Endings or beginnings of the names of files, and the reader of each; the first that fits counts.
+_READERS: Final = (
+    (r"\.obo$", "obo"),
+    (r"\.json$", "obograph"),
+    (r"\.(owl|rdf|ttl|nt|nq|trig|jsonld)$", "rdf"),
+    (r"\.sssom\.tsv$", "sssom"),
+    (r"gene_info$", "gene_info"),
+    (r"^names\.dmp$", "ncbi_taxonomy"),
+    (r"^(desc|supp)\d*\.xml$", "mesh_xml"),
+    (r"^MRCONSO\.RRF$", "umls"),
+    (r"^x?sct2_Description_", "snomed"),
+)
+_TABLES: Final = (".tsv", ".csv")
+
+
+def _listed(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettings:
+    """Returns the settings of a list of vocabularies, or of one vocabulary that is given in place of a list."""
+    plain = Path(sources).name.removesuffix(".gz")
+    reader = next((reader for pattern, reader in _READERS if re.search(pattern, plain)), "")
+    if plain.endswith(".toml") or not (reader or plain.endswith(_TABLES)):
+        if kind and name != kind:
+            raise UsageError(
+                f"--type is for one vocabulary, and {sources} is none whose name shows its reader; write a TOML file "
+                "with its path, reader and type"
+            )
+        return read_pack_settings(sources)
+    if reader and not kind:
+        raise UsageError(f"the concepts of {sources} have no type; give one with --type, such as --type Disease")
+    own = {_OWN: SourceSettings(path=str(sources), reader=reader, type=kind)} if reader else _own_sources(sources, kind)
+    return PackSettings(name=name, sources=own)
+
+
+def _pack_name(folder: str | os.PathLike[str]) -> str:
+    return _NO_NAME.sub("-", Path(folder).name)
+
+
 def listed_files(sources: str | os.PathLike[str]) -> list[str]:
     """Returns the files that a list of vocabularies names: the inputs of a build beside the list itself.
 
     Raises:
         RecipeError: the list has a setting that is not allowed.
     """
-    settings = read_pack_settings(sources)
+    settings = _listed(sources, "any", "any")
     named = [path for one in settings.sources.values() for path in (one.path, one.hierarchy) if path]
     return [*named, *settings.curation]
 
@@ -234,7 +273,7 @@ def extend(  # noqa: PLR0913
         found.append(source._replace(records=partial(_seen, source, kept)))
     return build(
         found,
-        BuildSettings(name=_NO_NAME.sub("-", Path(output).name), memory=memory, longest=_LONGEST),
+        BuildSettings(name=_pack_name(output), memory=memory, longest=_LONGEST),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
         told=told,
