@@ -1,8 +1,8 @@
 """Data model of vocabularies: concepts with their names, and the one spelling of their identifiers, ``prefix:local``.
 
 Vocabularies and gold annotation write ``mesh:D003920``, ``MSH:D003920`` or a bare ``D003920``; all are
-``MESH:D003920``. The prefixes of the Bioregistry, with what is known of them, are in ``prefixes.tsv``. Of others, the
-spelling of the source stays.
+``MESH:D003920``. What is known of the prefixes of common vocabularies is in ``prefixes.tsv``; spellings and addresses
+of those of the Bioregistry are in ``registry.tsv``. Of others, the spelling of the source stays.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, get_args
+from urllib.parse import unquote
 
 import msgspec
 
@@ -21,6 +22,8 @@ _RELEASE: Final = re.compile(r"_?(\d{4}(_\d{1,2}){0,2}_?)+$", re.ASCII)  # SNOME
 _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
+_WRAPPERS: Final = frozenset({"alliancegenome"})  # in front of CURIEs
+_CUTS: Final = frozenset("/#=:_?&-.@")  # where the local part of an address begins
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
@@ -66,15 +69,31 @@ def curie(text: str, prefix: str = "") -> str:
         if found := address.fullmatch(text):
             text = f"{found[1]}:{found[2]}"
             break
+    text = _of_registry(text) if text.startswith(("http", "urn:miriam:")) else text
     given, colon, local = text.partition(":")
     if not colon:
         return _bare(text, prefix)
+    if given.lower() in _WRAPPERS and ":" in local:
+        return curie(local)
+    if given == "OMIM" and local.startswith("PS"):
+        given = "OMIM.PS"
     if known := _known(given):
         again, _, rest = local.partition(":")
         return known.curie(rest if rest and _known(again) is known else local)
     if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
         return ""
     return text
+
+
+def _of_registry(text: str) -> str:
+    """Returns the CURIE of an address of a vocabulary of the Bioregistry; others stay."""
+    if text.startswith("urn:miriam:"):
+        return unquote(text.removeprefix("urn:miriam:"))
+    bare, (_, starts) = text.partition("://")[2].removeprefix("www."), _registry()
+    cuts = (at + 1 for at in reversed(range(len(bare))) if bare[at] in _CUTS)
+    return next(
+        (f"{starts[bare[:cut]]}:{bare[cut:]}" for cut in cuts if cut < len(bare) and bare[:cut] in starts), text
+    )
 
 
 def _bare(text: str, prefix: str) -> str:
@@ -105,8 +124,26 @@ def _addresses() -> tuple[re.Pattern[str], ...]:
 @lru_cache(maxsize=4096)
 def _known(prefix: str) -> Prefix | None:
     """Returns the facts about a prefix, also of one that ends with the date of a release."""
-    folded = prefix.lower()
-    return _table().get(folded) or _table().get(_RELEASE.sub("", folded))
+    folded = prefix.lower().removeprefix("obo.")
+    if found := _table().get(folded) or _table().get(_RELEASE.sub("", folded)):
+        return found
+    name = _registry()[0].get(folded)
+    return Prefix(name=name, form=_LOCAL) if name else None
+
+
+@cache
+def _registry() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Returns the spellings of prefixes in lower case -> the right one; and beginnings of addresses -> prefix."""
+    names: dict[str, str] = {}
+    starts: dict[str, str] = {}
+    for line in Path(__file__).with_name("registry.tsv").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            name, others, addresses = line.split("\t")
+            spellings = [name, *filter(None, others.split(", "))]
+            ours = next((_table()[one.lower()].name for one in spellings if one.lower() in _table()), name)
+            names |= {one.lower(): ours for one in spellings if one.lower() not in _table()}
+            starts |= dict.fromkeys(addresses.split(), ours)
+    return MappingProxyType(names), MappingProxyType(starts)
 
 
 @cache
