@@ -254,3 +254,12 @@ def test_a_release_of_umls_is_a_table(read: Callable[..., Any]) -> None:
     table = {"separator": "|", "split": "\t", "where": {"3": ["PAR"]}}
     found = read(text, "table", prefix="umls", columns={"id": 0, "parents": [4]}, table=table)
     assert found["umls:C0000039"].parents == ("umls:C0000001",)
+
+
+def test_filters_see_cells_as_they_are_written(read: Callable[..., Any]) -> None:
+    text = "id\tname\tofficial\nX:1\tone\tone\nX:2\ttwo\t-\nX:3\tthree\t\n"
+    columns = {"id": "id", "label": ["name"]}
+    found = read(text, "table", type="Gene", columns=columns, table={"unless": {"official": ["-"]}})
+    assert {record.curie for record in found.records} == {"X:1", "X:3"}
+    found = read(text, "table", type="Gene", columns=columns, table={"where": {"official": [""]}})
+    assert {record.curie for record in found.records} == {"X:2", "X:3"}

@@ -30,7 +30,7 @@ from fascicle.terms.pack.arrays import (
 from fascicle.terms.pack.writing import SortedSpill
 from fascicle.terms.terms import NAME_KINDS, SAME, ConceptRecord, Name, NameKind
 
-_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 1.5}  # behind exact names
+_RANK: Final = {kind: rank for rank, kind in enumerate(NAME_KINDS)} | {"previous": 0.5}  # others call them synonyms
 _EVERY: Final = 10_000  # records between two calls of the progress callback
 _SAME: Final = tuple(one.encode() for one in sorted(SAME))
 _DECODER: Final = msgspec.msgpack.Decoder(ConceptRecord)

@@ -136,10 +136,9 @@ def _rows(
             report.lose("columns", place)
             continue
         widest = max(widest, len(cells))
-        cells = [text if (text := cell.strip()) not in empty else "" for cell in cells]
-        if len(cells) < size:
-            cells += [""] * (size - len(cells))
-        if filters and any((cells[column] in values) is not kept for column, values, kept in filters):
+        written = [cell.strip() for cell in cells] + [""] * (size - len(cells))
+        cells = [text if text not in empty else "" for text in written]
+        if any(({written[column], cells[column]} & values == set()) is kept for column, values, kept in filters):
             report.lose("where", place)
             continue
         yield place, cells
