@@ -85,8 +85,17 @@ def _joined(pieces: Iterable[Piece]) -> str:
 
 def _attribute(element: Any, name: str) -> str:
     """Returns an attribute, whatever its namespace; empty if an element is not there or has none."""
-    attributes = () if element is None else element.attrib.items()
-    return next((str(value) for key, value in attributes if key.rpartition("}")[2] == name), "")
+    if element is not None:
+        for key, value in element.attrib.items():
+            if key.rpartition("}")[2] == name:
+                return str(value)
+    return ""
+
+
+def _first(element: Any, name: str) -> Any:
+    """Returns the properties of a run or a paragraph, which are its first child; None if it has none."""
+    first = next(iter(element), None)
+    return first if first is not None and _local(first) == name else None
 
 
 def _root(part: Any, source: Source) -> Any:
@@ -221,8 +230,10 @@ class _Text:
             yield from behind
 
     def _paragraph(self, paragraph: Any) -> None:
-        self._style = _attribute(paragraph.find("{*}pPr/{*}pStyle"), "val")
-        self._listed += _attribute(paragraph.find("{*}pPr/{*}numPr/{*}numId"), "val") not in ("", "0")
+        has = _properties(_first(paragraph, "pPr"))
+        self._style = _attribute(has.get("pStyle"), "val")
+        if "numPr" in has:
+            self._listed += _attribute(has["numPr"].find("{*}numId"), "val") not in ("", "0")
         for piece in self._characters(paragraph):
             self._line.add(*piece)
 
@@ -260,18 +271,20 @@ class _Text:
                 yield from self._characters(child)
 
     def _is_printed(self) -> bool:
-        return all(has_result for _, has_result in self._fields)
+        return not self._fields or all(has_result for _, has_result in self._fields)
 
     def _letters(self, element: Any) -> str:
         if "drawingml" in element.tag:
             self.left_out["texts in drawings"] += 1
             return ""
-        return _BLANK.sub(" ", element.text or "") * self._is_printed()
+        return _BLANK.sub(" ", element.text or "") if self._is_printed() else ""
 
     def _run(self, run: Any) -> Piece:
-        own = _properties(run.find("{*}rPr"))
-        has = {**self._styles.run(self._style), **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
-        text = _joined(self._characters(run))
+        text, has = _joined(self._characters(run)), self._styles.run(self._style)
+        if own := _properties(_first(run, "rPr")):
+            has = {**has, **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
+        if not has and not self._fields:
+            return Piece(text)
         if "vanish" in has and _attribute(has["vanish"], "val") not in ("0", "false", "off"):
             self.left_out["hidden texts"] += bool(text.strip())
             return Piece("")
@@ -341,11 +354,12 @@ _MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})
 
 def _goes_on(paragraph: Any) -> bool:
     """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted."""
-    following = paragraph.getnext()
-    if following is None or _local(following) != "p":
+    has = _properties(_first(paragraph, "pPr"))
+    is_cap = _attribute(has.get("framePr"), "dropCap") in ("drop", "margin")
+    if not (is_cap or ("rPr" in has and "del" in _properties(has["rPr"]))):
         return False
-    frame = paragraph.find("{*}pPr/{*}framePr")
-    return _attribute(frame, "dropCap") in ("drop", "margin") or paragraph.find("{*}pPr/{*}rPr/{*}del") is not None
+    following = paragraph.getnext()
+    return following is not None and _local(following) == "p"
 
 
 def _cells(parent: Any) -> Iterator[Any]:

@@ -54,6 +54,8 @@ def _child(element: Element, name: str) -> Element | None:
 
 def _pieces(item: Element, font: str) -> list[Piece]:
     """Returns the runs of a text; how it is pronounced is none."""
+    if len(item) == 1 and _local(item[0]) == "t":
+        return [Piece(shown_text(font, _unescaped(item[0].text or "")))]
     pieces = []
     for one in item:
         run = one if _local(one) == "r" else [one]
@@ -158,7 +160,7 @@ class Sheet:
         number = size = 0
         with self._book.archive.open(self._path) as stream:
             for _, node in iterparse(stream):
-                name = _local(node)
+                name = node.tag.rpartition("}")[2]  # no call, as there are many
                 if name == "col":
                     self.counts["hidden columns"] += node.get("hidden") in _HIDDEN
                 elif name == "mergeCell":
@@ -171,7 +173,8 @@ class Sheet:
                     while cells and not cells[-1]:
                         del cells[-1]
                     if cells:
-                        self.counts["hidden rows"] += node.get("hidden") in _HIDDEN
+                        if node.get("hidden") in _HIDDEN:
+                            self.counts["hidden rows"] += 1
                         yield number, cells
                     node.clear()
         self.counts = +self.counts
@@ -195,13 +198,14 @@ class Sheet:
         return [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
 
     def _text(self, cell: Element) -> str:
-        kind, parts = cell.get("t", "n"), {_local(one): one for one in cell}
+        kind, parts = cell.get("t", "n"), {one.tag.rpartition("}")[2]: one for one in cell}
         style = int(cell.get("s", 0))
         if style not in self._formats:
             self._formats[style] = self._book.format(style)
         form = self._formats[style]
         value = parts["v"].text if "v" in parts else None
-        self.counts[""] += "f" in parts and value is None and kind != "str"  # such a value is an empty text
+        if "f" in parts and value is None and kind != "str":  # such a value is an empty text
+            self.counts[""] += 1
         if kind == "inlineStr" or (kind == "s" and value):
             item = self._book.strings[int(value or 0)] if kind == "s" else parts.get("is")
             for piece in () if item is None else _pieces(item, form.font):
@@ -216,9 +220,9 @@ class Sheet:
 
     def _number(self, value: str, form: _Format) -> str:
         """Returns a number as it is shown: a date, leading zeros, else its digits."""
-        from openpyxl.utils.datetime import from_excel
-
         if form.is_date:
+            from openpyxl.utils.datetime import from_excel
+
             with suppress(OverflowError, ValueError):  # no date: Excel shows signs in its place
                 return _date(from_excel(float(value), self._book.epoch, timedelta=form.is_duration))
         whole = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
