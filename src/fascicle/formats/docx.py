@@ -280,8 +280,10 @@ class _Text:
         return _BLANK.sub(" ", element.text or "") if self._is_printed() else ""
 
     def _run(self, run: Any) -> Piece:
-        text, has = _joined(self._characters(run)), self._styles.run(self._style)
-        if own := _properties(_first(run, "rPr")):
+        own, has = _properties(_first(run, "rPr")), self._styles.run(self._style)
+        is_plain = len(run) == 1 + bool(own) and _local(run[-1]) == "t"  # as nearly all
+        text = self._letters(run[-1]) if is_plain else _joined(self._characters(run))
+        if own:
             has = {**has, **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
         if not has and not self._fields:
             return Piece(text)

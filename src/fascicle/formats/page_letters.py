@@ -66,7 +66,7 @@ def letters_of(page: Any) -> Page:
             open_piece = Piece(open_piece.left, tall.bottom, right, tall.top, before + letter, box.turn)
         else:
             pieces += [open_piece] if open_piece is not None else []
-            open_piece = box._replace(text=sign)
+            open_piece = box
         is_apart = False
     pieces += [open_piece] if open_piece is not None else []
     left, bottom, right, top = page.get_bbox()
@@ -113,7 +113,7 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | Non
             is_straight, is_inside = abs(quarters - round(quarters)) < _SLANT, _is_inside(rectangle, sides)
             if sign.isspace() or (is_straight and is_inside):
                 left_out["signs without a letter"] += sign == "\ufffd"
-                yield sign, _turned(rectangle, sides, round(quarters) % 4)._replace(text=sign)
+                yield sign, _turned(rectangle, sides, round(quarters) % 4, sign)
             else:
                 left_out["slanted signs" if is_inside else "signs outside of the page"] += 1
 
@@ -123,17 +123,18 @@ def _is_inside(box: Any, page: Sequence[float]) -> bool:
     return not (box.right < left or box.left > right or box.top < bottom or box.bottom > top)
 
 
-def _turned(box: Any, page: Sequence[float], turn: int) -> Piece:
+def _turned(box: Any, page: Sequence[float], turn: int, sign: str) -> Piece:
     """Returns the place of a letter on its page turned back, so that it stands upright."""
     left, bottom, right, top = map(_bounded, (box.left, box.bottom, box.right, box.top))
     x, y, far, high = page
+    if not turn:
+        return Piece(left - x, bottom - y, right - x, top - y, sign)
     sides = (
-        (left - x, bottom - y, right - x, top - y),
         (high - top, left - x, high - bottom, right - x),
         (far - right, high - top, far - left, high - bottom),
         (bottom - y, far - right, top - y, far - left),
-    )[turn]
-    return Piece(*sides, "", turn)
+    )[turn - 1]
+    return Piece(*sides, sign, turn)
 
 
 def _bounded(place: float) -> float:
