@@ -17,7 +17,7 @@ _ROLES: Final = {"head_span": "head", "child_span": "child", "from_id": "from", 
 _LISTED: Final = ("head", "tail")  # roles in DyGIE, which names none
 # Fields of records that hold more than mentions, and what their loss is called.
 _STRUCTURES: Final = {
-    **{"event": "events", "events": "events", "relation": "relations", RELATIONS: "relations"},
+    **{RELATIONS: "relations", "relation": "relations", "events": "events", "event": "events"},
     **dict.fromkeys(("clusters", "corefs", "coreferences"), "coreferences"),
 }
 
