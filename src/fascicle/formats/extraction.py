@@ -32,6 +32,7 @@ _FAULTS: Final = MappingProxyType(
     }
 )
 _BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
+RAISING: Final = frozenset({"sup", "xref", "ref"})  # elements that change the level of their text, or may do so
 _REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")  # types of links to references and notes
 _KINDS: Final = (
     ("introduction", re.compile(r"introduc|background")),
@@ -86,7 +87,7 @@ def _add(element: Element, line: Line, level: Level) -> None:
         return
     line.add(element.text, level)
     for child in element:
-        _add(child, line, level_in(child, level))
+        _add(child, line, level_in(child, level) if child.tag in RAISING else level)
         line.add(child.tail, level)
 
 
@@ -98,7 +99,7 @@ def level_in(element: Element, around: Level) -> Level:
         around: the level of the text around the element.
     """
     name = local_name(element.tag)
-    if name not in ("sup", "xref", "ref"):
+    if name not in RAISING:
         return around
     is_reference = element.get("ref-type", element.get("type", "")) in _REFERENCES
     is_whole = len(element) and not (element.text or "").strip() and all(child.tag == "sup" for child in element)

@@ -29,8 +29,9 @@ def count_markup(text: str) -> int:
     """Returns how many tags and character references of HTML a text has."""
     if "<" not in text and "&" not in text:
         return 0
-    references = (match[0] for match in _REFERENCE.finditer(text))
-    return len(_TAG.findall(text)) + sum(match[1] == "#" or match[1:] in html5 for match in references)
+    references = (match[0] for match in _REFERENCE.finditer(text)) if "&" in text else ()
+    tags = len(_TAG.findall(text)) if "<" in text else 0
+    return tags + sum(match[1] == "#" or match[1:] in html5 for match in references)
 
 
 def read_markup(text: str, line: Line) -> str:

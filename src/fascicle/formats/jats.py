@@ -18,6 +18,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import elements
 from fascicle.core.files.source import Source
 from fascicle.formats.extraction import (
+    RAISING,
     Part,
     collapse,
     element_text,
@@ -190,7 +191,7 @@ class Blocks:
         elif name in _BLOCKS:
             self.add(child, kind)
         else:
-            self._inside(child, kind, level_in(child, level))
+            self._inside(child, kind, level_in(child, level) if name in RAISING else level)
             self._line.add(_AFTER.get(name))
 
     def _first_alternative(self, element: Element, kind: str, level: Level) -> None:

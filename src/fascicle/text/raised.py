@@ -64,6 +64,7 @@ _LIST: Final = re.compile(_NUMBERS)
 _BRACKETS: Final = re.compile(rf"\[\s*{_NUMBERS}[a-z]?(?:\s*,\s*[a-z])*\s*\]|\(\s*{_NUMBERS}\s*\)")
 _SIGNS: Final = re.compile(r"[*∗†‡§¶‖#][*∗†‡§¶‖#,\s]*")
 _NO_MARK: Final = re.compile(r"[•·]?\d{0,2}[+−⁻-]+|[+−-]\d+|[®™]|TM")
+_LINKED_MARK: Final = re.compile(r"[\d\s,;–—‒*∗†‡§¶‖#-]{1,40}")  # all that a link on the line may be, as a mark
 _SEPARATOR: Final = re.compile(r"\s*[,;–—‒−-]?\s*")
 _AROUND: Final = re.compile(r"[\s,;:()\[\]]+|\s*(?:see )?refs?\.?\s*|[*∗†‡§¶‖,\s]+", re.I)
 _WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
@@ -115,22 +116,21 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     Args:
         pieces: of one block, in their order.
     """
-    marks, before = list[int](), ""
+    marks = list[int]()
     for at, piece in enumerate(pieces):
+        if piece.level is Level.PLAIN or not piece.text.strip():
+            continue
+        before = "".join(pieces[place].text for place in range(max(0, at - 24), at) if place not in marks[-24:])[-80:]
         after = piece.text[len(piece.text.rstrip()) :] + "".join(
             text
             for text, level in pieces[at + 1 : at + 9]
             if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
         )
         follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
-        if (
-            piece.level is not Level.PLAIN
-            and piece.text.strip()
-            and _is_mark(piece, before, after, follows=bool(follows))
-        ):
+        if _is_mark(piece, before, after, follows=bool(follows)):
             marks.append(at)
-        else:
-            before = (before + piece.text)[-80:]
+    if not marks:
+        return [piece.text for piece in pieces], marks
     out = {*marks, *_between(pieces, set(marks))}
     shown = ["" if at in out else piece.text for at, piece in enumerate(pieces)]
     for at in sorted(out):
@@ -226,23 +226,29 @@ class Line:
 
     marks: int = 0
     example: str = ""
-    _pieces: list[Piece] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
+    _levels: dict[int, Level] = field(default_factory=dict)  # of the pieces that are not plain
 
     @property
     def is_open(self) -> bool:
         """Whether the block has a text so far."""
-        return any(piece.text.strip() for piece in self._pieces)
+        return any(map(str.strip, self._texts))
 
     def add(self, text: str | None, level: Level = Level.PLAIN) -> None:
         """Adds a piece of the block."""
         if text:
-            self._pieces.append(Piece(text, level))
+            if level is not Level.PLAIN and (level is not Level.LINKED or _LINKED_MARK.fullmatch(text)):
+                self._levels[len(self._texts)] = level
+            self._texts.append(text)
 
     def take(self) -> str:
         """Returns the text of the block without its marks, and begins the next block."""
-        pieces, self._pieces = self._pieces, []
-        if all(piece.level is Level.PLAIN for piece in pieces):
-            return "".join(piece.text for piece in pieces)
+        texts, levels = self._texts, self._levels
+        self._texts = []
+        if not levels:
+            return "".join(texts)
+        self._levels = {}
+        pieces = [Piece(text, levels.get(at, Level.PLAIN)) for at, text in enumerate(texts)]
         shown, marks = without_marks(pieces)
         if marks and not self.marks:
             before, mark = "".join(piece.text for piece in pieces[: marks[0]]), pieces[marks[0]].text
