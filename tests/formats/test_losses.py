@@ -126,7 +126,19 @@ READERS: dict[str, Callable[[Path, Document], list[Document]]] = {
     ),
     **{
         name: lambda path, _, name=name: list(read(path, format=name))
-        for name in ("jsonl", "records", "pubtator", "bioc", "brat", "spacy", "kazu", "label-studio", "pubtator3")
+        for name in (
+            "jsonl",
+            "records",
+            "pubtator",
+            "bioc",
+            "brat",
+            "spacy",
+            "kazu",
+            "label-studio",
+            "pubtator3",
+            "webanno",
+            "cas",
+        )
     },
 }
 
@@ -318,7 +330,7 @@ def test_each_lost_field_is_counted(tmp_path: Path, name: str) -> None:
     if name == "parquet":
         pytest.importorskip("pyarrow")
     report = write_documents(
-        [FULL, msgspec.structs.replace(FULL, id="e")] if name != "brat" else [FULL],
+        [FULL, msgspec.structs.replace(FULL, id="e")] if name not in ("brat", "webanno", "cas") else [FULL],
         WriteRequest(path=str(tmp_path / "out"), format=name),
     )
     holds = FORMATS[name].writer.holds

@@ -44,7 +44,7 @@ def good(number: int) -> Document:
 
 
 def test_every_format_has_a_case() -> None:
-    assert BAD.keys() == set(ANNOTATED)
+    assert BAD.keys() == set(ANNOTATED) - {"webanno", "cas"}  # whose files are one document
 
 
 @pytest.mark.parametrize("packed", ["", ".zip"])

@@ -17,10 +17,11 @@ Cli = Callable[..., Any]
 Refused = Callable[..., str]
 
 UNSCORED = {"text", "html", "xlsx"}  # for people; the error for a workbook names CSV
+ONE = ("webanno", "cas")  # whose files are one document
 FORMATS = [
     name
     for name in catalogue.ANNOTATED
-    if name not in UNSCORED and (name != "parquet" or importlib.util.find_spec("pyarrow"))
+    if name not in (*UNSCORED, *ONE) and (name != "parquet" or importlib.util.find_spec("pyarrow"))
 ]
 TEXTS = {
     "first": "Lung cancer (NSCLC) was seen.\nAspirin caused pain, \U0001f600 and fever in caf\u00e9s.",

@@ -112,6 +112,8 @@ _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
 _KNOWTATOR: Final = "a folder, or a .zip, of .txt files and annotation of Knowtator (.knowtator.xml), as CRAFT has it"
+_WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
+_CAS: Final = "one document in UIMA CAS (JSON; XMI can be read), as INCEpTION exports it"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
 _PUBTATOR3: Final = "BioC in JSON, as the service of PubTator 3 answers"
 _HTML: Final = "one page of marked texts (of any page, the shown text can be read)"
@@ -129,8 +131,8 @@ _ROWS: Final = (
         reads="conll",
         writes="conll_write",
     ),
-    _row("webanno", "WebAnno TSV 3, as INCEpTION exports it", reads="inception", annotated=False),
-    _row("cas", "UIMA CAS in XMI or JSON, as INCEpTION exports it", ends=".xmi", reads="inception", annotated=False),
+    _row("webanno", _WEBANNO, ends=".webanno.tsv", reads="inception", writes="inception_write"),
+    _row("cas", _CAS, ends=".cas.json", also=".xmi", reads="inception", writes="inception_write"),
     _row("brat", _BRAT, ends=".zip .ann .a1 .a2", reads="brat", writes="brat_write", many=True),
     _row("offsets", _OFFSETS, reads="offset_tables", many=True, annotated=False),
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),

@@ -164,7 +164,8 @@ def _document(source: Source, found: _Found) -> Document:
     for (layer, _), (span, facts) in found.mentions.items():
         _add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
     sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
-    sentences = tuple((start, start + len(text[start:end].rstrip())) for start, end in sentences)
+    trimmed = ((start, end, text[start:end]) for start, end in sentences)
+    sentences = tuple((end - len(one.lstrip()), start + len(one.rstrip())) for start, end, one in trimmed)
     said = _left_out(found.other, _STEP)
     return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
 

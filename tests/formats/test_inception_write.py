@@ -1,0 +1,80 @@
+"""What is written for INCEpTION, read by its own rules and by dkpro-cassis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fascicle.core.document import Document, Link, Mention
+from fascicle.errors import InputError
+from fascicle.formats import detect, read, write
+
+TEXT = " \U0001f600 IL-2, in\tlung\r\ncancer.  Then [x|y_z]* \\n went.\n"
+LINKS = (Link(id="D1", ontology="MESH", curie="MESH:D1"),)
+MENTIONS = (
+    Mention(((3, 7),), "Gene|[X]_*"),
+    Mention(((3, 5),), "_"),
+    Mention(((12, 24),), "Disease", links=LINKS),
+    Mention(((12, 16),), "Disease"),
+    Mention(((27, 31),), "a b"),
+)
+DOCUMENT = Document(id="PMC/1", text=TEXT, mentions=MENTIONS)
+
+
+@pytest.mark.parametrize(("name", "losses"), [("webanno", {"ids": 1}), ("cas", {})])
+def test_what_is_written_is_read(tmp_path: Path, name: str, losses: dict[str, int]) -> None:
+    if name == "cas":
+        pytest.importorskip("cassis")
+    path = tmp_path / ("a.webanno.tsv" if name == "webanno" else "a.cas.json")
+    assert write(path, [DOCUMENT]).losses == losses
+    assert detect(str(path)) == name
+    (found,) = read(path)
+    assert (found.text, found.mentions, found.events) == (TEXT, DOCUMENT.mentions, ())
+
+
+def test_sentences_and_parts_of_tokens(tmp_path: Path) -> None:
+    document = Document(
+        id="a",
+        text="IL-2 helps. It does.",
+        words=((0, 4), (5, 10), (10, 11), (12, 14), (15, 19), (19, 20)),
+        sentences=((0, 11), (12, 20)),
+        mentions=(Mention(((0, 2),), "Gene"), Mention(((3, 10),), "Odd"), Mention(((4, 11),), "Lost")),
+    )
+    report = write(tmp_path / "a.webanno.tsv", [document])
+    assert (report.mentions, report.losses) == (2, {"ids": 1, "not-on-words": 1})
+    rows = (tmp_path / "a.webanno.tsv").read_text().splitlines()
+    assert "#Text=IL-2 helps. " in rows
+    assert [row.split("\t")[:3] for row in rows if row.startswith("1-1")] == [
+        ["1-1", "0-4", "IL-2"],
+        ["1-1.1", "0-2", "IL"],
+        ["1-1.2", "3-4", "2"],
+    ]
+    (found,) = read(tmp_path / "a.webanno.tsv")
+    assert (found.text, found.words, found.sentences) == (document.text, document.words, document.sentences)
+    assert found.mentions == document.mentions[:2]
+
+
+def test_a_file_is_one_document(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds one document"):
+        write(tmp_path / "a.cas.json", [DOCUMENT, DOCUMENT])
+    assert not (tmp_path / "a.cas.json").exists()
+    report = write(tmp_path / "a.webanno.tsv", [Document(id="1", text=" \n")])
+    assert report.losses == {"ids": 1, "empty-documents": 1}
+
+
+def test_dkpro_cassis_reads_the_types_and_the_offsets(tmp_path: Path) -> None:
+    cassis: Any = pytest.importorskip("cassis")
+    write(tmp_path / "a.cas.json", [DOCUMENT])
+    with (tmp_path / "a.cas.json").open("rb") as stream:
+        cas = cassis.load_cas_from_json(stream)
+    found = cas.select("de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity")
+    assert sorted((one.get_covered_text(), one.value) for one in found) == sorted(
+        (one.text_in(TEXT), one.type) for one in MENTIONS
+    )
+    assert cas.sofa_string == TEXT
+    cas.to_xmi(tmp_path / "a.xmi")
+    cas.typesystem.to_xml(tmp_path / "TypeSystem.xml")
+    (again,) = read(tmp_path / "a.xmi")
+    assert again.mentions == DOCUMENT.mentions
