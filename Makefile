@@ -1,17 +1,18 @@
-# make demo | test | studies | check | torture | interop | package | docs | bench | install | clean
+# make demo | test | studies | check | torture | interop | reality | package | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
 TESTS ?= tests
 PROCESSES ?= 8
 INTEROP ?= build/interop
+REALITY ?= build/reality
 PACKAGE ?= build/package
 
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture interop package docs bench install clean
+.PHONY: demo test studies check torture interop reality package docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -48,11 +49,24 @@ interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspac
 			$(INTEROP)/$${program%:*}/bin/python -m pytest -p no:cacheprovider \
 			-c tests/interop/pytest.ini tests/interop/test_$${program#*:}.py || exit 1; done
 
-$(INTEROP)/%/.made: tests/interop/requirements-%.txt
+# Real libraries on valid input, with Fascicle beside them; a folder of tests for each set that fits into one environment.
+reality: $(REALITY)/tools/.made $(REALITY)/elder/.made
+	for set in tools elder; do \
+		FASCICLE_REALITY=1 HF_HUB_OFFLINE=1 PYTHONPATH=src:. $(REALITY)/$$set/bin/python -m pytest -p no:cacheprovider \
+			-c tests/reality/pytest.ini tests/reality/$$set || exit 1; done
+
+define environment
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --disable-pip-version-check -q -r $<
 	rm -rf $(@D)/lib/python*/site-packages/tests  # of a package that installs its tests, which hides ours
 	@touch $@
+endef
+
+$(INTEROP)/%/.made: tests/interop/requirements-%.txt
+	$(environment)
+
+$(REALITY)/%/.made: tests/reality/requirements-%.txt
+	$(environment)
 
 # What is uploaded for a release: a wheel that is built from the sdist, checked, and tried in an environment of its own.
 package: tests/package/requirements.txt

@@ -1,0 +1,80 @@
+"""The packages openpyxl 3.1.5, python-docx 1.2.0 and pypdfium2 5.15.2."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import openpyxl
+import pypdfium2
+from docx import Document as Word
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from tests.formats.oracle.drafts import Taste
+from tests.formats.oracle.papers import by_hand
+from tests.reality.crossing import COUNT, made
+
+from fascicle.formats import read
+
+TASTE = Taste(parts=(1, 3), empty=False, typed=False)
+
+
+def test_openpyxl_and_fascicle_see_the_same_cells(tmp_path: Path) -> None:
+    for seed, drafts in made(TASTE, name="xlsx"):
+        path = tmp_path / f"{seed}.xlsx"
+        book = openpyxl.Workbook()
+        for row in (["id", "text"], *([one.id, one.parts[0]] for one in drafts)):
+            book.active.append(row)
+        book.save(path)
+        rows = list(openpyxl.load_workbook(path).active.iter_rows(min_row=2, values_only=True))
+        assert [(one.id, one.text) for one in read(path)] == rows
+
+
+def test_openpyxl_leaves_an_escape_as_letters(tmp_path: Path) -> None:
+    """ECMA-376 part 1, 22.9.2.19 (ST_Xstring): _xHHHH_ is a character."""
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(["id", "text"])
+    book.active.append(["1", "Lithium_x000A_helps"])
+    book.save(path)
+    assert openpyxl.load_workbook(path).active["B2"].value == "Lithium_x000A_helps"
+    (ours,) = read(path)
+    assert ours.text == "Lithium\nhelps"
+
+
+def test_word_and_fascicle_see_the_same_paragraphs(tmp_path: Path) -> None:
+    for seed, drafts in made(TASTE, name="docx"):
+        path = tmp_path / f"{seed}.docx"
+        document = Word()
+        for part in drafts[0].parts:
+            document.add_paragraph(part)
+        document.save(path)
+        (ours,) = read(path)
+        assert ours.text.split() == " ".join(one.text for one in Word(path).paragraphs).split()
+
+
+def test_a_simple_field_is_no_text_for_python_docx(tmp_path: Path) -> None:
+    """ECMA-376 part 1, 17.16.19 (fldSimple): its runs are shown."""
+    path = tmp_path / "a.docx"
+    document = Word()
+    paragraph = document.add_paragraph("We gave ")
+    field, run, text = OxmlElement("w:fldSimple"), OxmlElement("w:r"), OxmlElement("w:t")
+    field.set(qn("w:instr"), "DOCPROPERTY Drug")
+    text.text = "lithium"
+    run.append(text)
+    field.append(run)
+    paragraph._p.append(field)
+    document.save(path)
+    assert [one.text for one in Word(path).paragraphs] == ["We gave "]
+    (ours,) = read(path)
+    assert ours.text.strip() == "We gave lithium"
+
+
+def test_the_words_of_a_pdf_are_those_of_pdfium(tmp_path: Path) -> None:
+    for number in range(COUNT):
+        paper, path = by_hand(number), tmp_path / f"{number}.pdf"
+        path.write_bytes(paper.content)
+        document = pypdfium2.PdfDocument(io.BytesIO(paper.content))
+        theirs = set("".join(page.get_textpage().get_text_range() for page in document).split())
+        (ours,) = read(path)
+        assert theirs & set(paper.words) <= set(ours.text.split())  # heads, numbers of pages and cut words differ
