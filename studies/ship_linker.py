@@ -1,12 +1,12 @@
-"""Fits the linker that is shipped with the term pack ``basic@1``, measures it, and writes its card.
+"""Fits the linker that is shipped with the term pack ``basic@2``, measures it, and writes its card.
 
-usage: python -m studies.ship_linker FOLDER --judge MODEL [--output src/fascicle/assets/linkers/basic@1]
+usage: python -m studies.ship_linker FOLDER --judge MODEL [--output src/fascicle/assets/linkers/basic@2]
 
 FOLDER has the mentions that MODEL finds in the part ``aside`` of ``studies/concepts/mentions.py``; the probabilities of
 links of found mentions are corrected by them. MODEL is the twin of ``biomed``, which did not learn from them.
 
 ``FASCICLE_DATA`` names the corpora. The linker has weights alone: no index, and no name of a corpus. Written: its
-folder with the card, and ``results/shipped-linker-basic@1.json``.
+folder with the card, and ``results/shipped-linker-basic@2.json``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from studies.concepts.renewed import Renewed
 from studies.concepts.worth import as_gold
 from studies.packs.gold import CORPORA, Corpus, CraftPart, craft, renamed
 
-PACK: Final = "basic@1"
+PACK: Final = "basic@2"
 LABELS: Final = 400
 ORDER: Final = ("MESH",)  # of the vocabularies that a mention may be linked to
 SETTINGS: Final = FitSettings(remember=False, indexed=False, restricted=False, threshold=0.5)

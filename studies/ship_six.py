@@ -1,7 +1,7 @@
 """Makes a model of six types that ships: decides by its twin, exports, measures every row, writes the card.
 
 usage: python -m studies.ship_six REFIT TWIN [--name biomed@2] [--also RUN ...] [--assets src/fascicle/assets]
-       python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER [--pack basic@1]
+       python -m studies.ship_six REFIT TWIN --name 4x384 --folder FOLDER [--pack basic@2]
 
 REFIT is the run that ships, which learnt from train and dev; TWIN the run of the same recipe from which dev was kept.
 ``--also`` names the runs that REFIT started from, for the hours of the card. ``FASCICLE_DATA`` names the corpora. The

@@ -19,7 +19,7 @@ from fascicle.settings.folders.vocabularies import find_linker, shipped_linkers,
 from fascicle.terms.abbreviations.finder import find_abbreviations
 from fascicle.terms.pack.pack import Pack
 
-SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="run python -m studies.ship_linker")
+SHIPPED = pytest.mark.skipif("basic@2" not in shipped_linkers(), reason="run python -m studies.ship_linker")
 MOST = 100_000  # bytes
 FITTED = {"Disease", "Chemical", "Gene", "Species", "CellLine", "CellType", "Anatomy"}
 
@@ -36,10 +36,10 @@ def test_every_shipped_linker_has_a_shipped_pack() -> None:
 @SHIPPED
 def test_it_is_small_and_keeps_no_text(found: LinkerWithPacks) -> None:
     (part,) = found.parts
-    assert part.pack.manifest.name == part.manifest.place == "basic@1"
+    assert part.pack.manifest.name == part.manifest.place == "basic@2"
     assert sum(path.stat().st_size for path in part.folder.iterdir()) < MOST
     assert (part.folder / "names.tsv").read_bytes() == b""
-    assert part.folder == find_linker("basic@1") == find_linker("basic")
+    assert part.folder == find_linker("basic@2") == find_linker("basic")
     assert not part.manifest.indexed
     assert part.manifest.hash == part.manifest.fingerprint
 

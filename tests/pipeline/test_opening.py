@@ -40,8 +40,8 @@ def test_a_pack_beside_a_model_gives_links_where_links_are_wanted() -> None:
             (document,) = pipeline.stream(["Aspirin helped 12 HeLa cells against asthma."])
         return {mention.source: bool(mention.links) for mention in document}
 
-    assert linked("auto") == {"basic@1": True, "biomed-fast@2": True}
-    assert linked(None) == {"basic@1": False, "biomed-fast@2": False}
+    assert linked("auto") == {"basic@2": True, "biomed-fast@2": True}
+    assert linked(None) == {"basic@2": False, "biomed-fast@2": False}
 
 
 def test_paths_hold_in_any_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

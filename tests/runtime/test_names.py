@@ -76,7 +76,7 @@ def test_names_of_the_pack_are_those_of_the_model() -> None:
     text = "Alzheimer disease 1"
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
     documents = [Document(id="1", text="aspirin"), Document(id="2", text=text)]
-    how = {"rules": RULES, "pack": "basic@1", "again": reads, "types": ("Chemical",), "source": "model"}
+    how = {"rules": RULES, "pack": "basic@2", "again": reads, "types": ("Chemical",), "source": "model"}
     found = add_whole_text_names(documents, [Patch(), Patch()], **how)
     assert [[(m.type, m.spans, m.source, m.links) for m in patch.add] for patch in found] == [
         [("Chemical", ((0, 7),), "model", ())],
@@ -110,7 +110,7 @@ def test_typographic_characters_change_no_answer_of_the_shipped_model() -> None:
 def test_a_family_of_genes_is_a_gene_for_a_model_that_knows_no_families() -> None:
     reads = lambda documents: [Patch() for _ in documents]  # noqa: E731
     document = Document(id="1", text="Protein Kinase C")
-    how = {"rules": RULES, "pack": "basic@1", "again": reads, "source": "model"}
+    how = {"rules": RULES, "pack": "basic@2", "again": reads, "source": "model"}
     (found,) = add_whole_text_names([document], [Patch()], types=("Gene",), **how)
     assert [(m.type, m.spans) for m in found.add] == [("Gene", ((0, 16),))]
     (found,) = add_whole_text_names([document], [Patch()], types=("Disease",), **how)
@@ -118,14 +118,14 @@ def test_a_family_of_genes_is_a_gene_for_a_model_that_knows_no_families() -> Non
 
 
 def test_a_pack_that_is_not_shipped_is_refused_before_anything_is_read() -> None:
-    check_pack(DocumentDecision(pack="basic@1"), model="mine@1")
+    check_pack(DocumentDecision(pack="basic@2"), model="mine@1")
     check_pack(DocumentDecision(), model="mine@1")
-    with pytest.raises(ModelError, match=r"mine@1 needs the term pack 'other@7'.*basic@1"):
+    with pytest.raises(ModelError, match=r"mine@1 needs the term pack 'other@7'.*basic@2"):
         check_pack(DocumentDecision(pack="other@7"), model="mine@1")
 
 
 def test_names_of_the_pack_are_known_for_their_type() -> None:
-    assert known_names(DocumentDecision(pack="basic@1"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
+    assert known_names(DocumentDecision(pack="basic@2"))(["EGFR", "no such name"]) == {"EGFR": "Gene"}
     assert known_names(DocumentDecision())(["EGFR"]) == {}
 
 

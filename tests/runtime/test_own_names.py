@@ -100,7 +100,7 @@ def test_mentions_of_a_list_are_linked_too(own: Path) -> None:
 
 def test_a_pack_beside_a_model_keeps_its_links() -> None:
     (mention,) = load("biomed-fast", also="basic", only=["Chemical"])("Aspirin helps.")
-    assert (mention.source, mention.links[0].curie) == ("basic@1", "MESH:D001241")
+    assert (mention.source, mention.links[0].curie) == ("basic@2", "MESH:D001241")
 
 
 def test_what_is_no_list_is_refused(own: Path) -> None:

@@ -17,11 +17,11 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def known() -> KnownNames:
-    return KnownNames(Pack.open(find_pack("basic@1")))
+    return KnownNames(Pack.open(find_pack("basic@2")))
 
 
 def test_names_have_the_type_that_recognition_gives_them(known: KnownNames) -> None:
-    recogniser = open_packs([find_pack("basic@1")], RecognitionSettings(overlaps="nested"))
+    recogniser = open_packs([find_pack("basic@2")], RecognitionSettings(overlaps="nested"))
     found = recogniser.predict([Document(id="", text=name) for name in NAMES])
     types = [{m.type for m in patch.add if m.spans == ((0, len(n)),)} for n, patch in zip(NAMES, found, strict=True)]
     expected = {name: next(iter(of)) for name, of in zip(NAMES, types, strict=True) if len(of) == 1}

@@ -133,7 +133,7 @@ def test_a_type_and_a_number_limit_what_is_found(search: NameSearch, pack: Pack)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("basic@1" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml")
+@pytest.mark.skipif("basic@2" not in shipped_packs(), reason="the pack is not built: see packs/basic.toml")
 def test_the_shipped_pack_is_searched_in_time(tmp_path: Path) -> None:
     pack, draw = Pack.open("basic"), random.Random(53)
     search, surfaces = NameSearch(pack), pack.active.surfaces

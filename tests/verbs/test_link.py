@@ -230,7 +230,7 @@ def test_several_packs_are_one_linker(home: Path, tmp_path: Path, cli: Cli) -> N
         "linker", "fit", home / "pack", "basic", "--corpus", home / "gold.jsonl", "--small", "-o", tmp_path / "both"
     )
     assert done.code == 0, done.err
-    assert done.out.index("Disease: 120 mentions") < done.out.index("basic@1")
+    assert done.out.index("Disease: 120 mentions") < done.out.index("basic@2")
     (tmp_path / "in.pubtator").write_text("1|t|AT or asthma\n1|a|\n1\t0\t2\tAT\tDisease\n1\t6\t12\tasthma\tDisease\n\n")
     done = cli("link", tmp_path / "in.pubtator", "--linker", tmp_path / "both")
     (document,) = [json.loads(line) for line in done.out.splitlines()]
@@ -247,18 +247,18 @@ def test_why_says_how_old_the_vocabularies_are(tmp_path: Path, cli: Cli) -> None
     (tmp_path / "in.pubtator").write_text("1|t|asthma\n1|a|\n1\t0\t6\tasthma\tDisease\n\n")
     asked = ("link", tmp_path / "in.pubtator", "--why")
     last = cli(*asked).out.splitlines()[-1]
-    assert "basic@1" in last
+    assert "basic@2" in last
     assert "MESH (2024)" in last
     told = json.loads(cli(*asked, "--json-lines").out)
-    assert told["pack"] == "basic@1"
+    assert told["pack"] == "basic@2"
     assert told["candidates"][0]["date"] == "2024"
 
 
 def test_what_is_shipped_is_listed(cli: Cli) -> None:
     rows = json.loads(cli("models", "--json").out)
-    assert {(one["name"], one["kind"]) for one in rows} >= {("basic@1", "term pack"), ("basic@1", "linker")}
+    assert {(one["name"], one["kind"]) for one in rows} >= {("basic@2", "term pack"), ("basic@2", "linker")}
     assert all(one["types"] and one["megabytes"] > 0 for one in rows)
-    assert sum(line.startswith("basic@1 ") for line in cli("models").out.splitlines()) == 2
+    assert sum(line.startswith("basic@2 ") for line in cli("models").out.splitlines()) == 2
 
 
 def test_annotate_links(home: Path, linker: Path, tmp_path: Path, cli: Cli, refused: Refused) -> None:
@@ -297,7 +297,7 @@ def test_people_see_name_identifier_and_date(tmp_path: Path, cli: Cli) -> None:
         out = cli("annotate", "--model", names, "--text", "severe asthma", "--text", "asthma", "--format", form).out
         assert "MESH:D001249" in out
         assert "Asthma" in out
-        assert "basic@1" in out
+        assert "basic@2" in out
         assert "2024" in out
 
 

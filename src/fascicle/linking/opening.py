@@ -22,7 +22,7 @@ from fascicle.linking.linker import NO_STRATEGIES, Linker, LinkStep
 from fascicle.linking.strategies import check_strategies
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import file_sha256, read_description, write_description
-from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, shipped_packs
+from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pack, is_pack, newer_hint, shipped_packs
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack
@@ -188,7 +188,8 @@ def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
     place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
     if not manifest.place or not is_pack(place):
         where = f", which is not at {place}" if manifest.place else ""
-        said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK"
+        said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK, or fit it again"
+        said += newer_hint(Path(manifest.place))
         raise pack_error(folder, said, "not-found")
     return place
 

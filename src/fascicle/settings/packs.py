@@ -242,7 +242,7 @@ class PackSettings(_Top, frozen=True, kw_only=True):
     """What a pack is made of.
 
     Attributes:
-        name: of the pack, such as ``"basic@1"``.
+        name: of the pack, such as ``"basic@2"``.
         description: one sentence.
         curation: tables of rules, applied in this order; paths as in ``sources``.
         careful: whether a preferred name may be too common or too short to be looked for; by default all are.

@@ -27,7 +27,7 @@ from fascicle.verbs.link import explain, link
 from fascicle.verbs.linker import fit_folder
 from fascicle.verbs.tasks.index_build import build_pack as build_pack_of
 
-SHIPPED = pytest.mark.skipif("basic@1" not in shipped_linkers(), reason="no linker is shipped")
+SHIPPED = pytest.mark.skipif("basic@2" not in shipped_linkers(), reason="no linker is shipped")
 SPECIES = "Expression of MYC was measured\nIn human patients the levels were low\nMYC gene was not found in Drosophila."
 CORPORA = (
     "bc5cdr/pubtator/CDR_TrainingSet.PubTator.txt",

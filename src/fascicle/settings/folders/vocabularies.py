@@ -35,7 +35,7 @@ def is_pack(path: str | os.PathLike[str]) -> bool:
 
 
 def shipped_packs() -> tuple[str, ...]:
-    """Returns the names of the packs inside the package, each with its version, e.g. ``"basic@1"``."""
+    """Returns the names of the packs inside the package, each with its version, e.g. ``"basic@2"``."""
     return _shipped("packs", PACK)
 
 
@@ -47,6 +47,15 @@ def find_pack(pack: str | os.PathLike[str]) -> Path:
             any `Path`, is always a folder.
     """
     return _found(pack, "packs", PACK)
+
+
+def newer_hint(place: Path) -> str:
+    """Returns what to do where the name of a pack that an earlier release shipped is no folder; empty for others."""
+    name, _, version = place.name.partition("@")
+    newer = [one for one in shipped_packs() if one.startswith(f"{name}@") and one != place.name]
+    if not newer or not version.isdigit():
+        return ""
+    return f"; this release ships {newer[-1]} in place of {place.name}: give {name}, or a copy of the earlier folder"
 
 
 class _Types(msgspec.Struct):
@@ -69,7 +78,7 @@ def pack_types(folder: Path) -> tuple[str, ...]:
 
 
 def shipped_linkers() -> tuple[str, ...]:
-    """Returns the names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@1"``."""
+    """Returns the names of the linkers inside the package; each has the name of its pack, e.g. ``"basic@2"``."""
     return _shipped("linkers", LINKER)
 
 

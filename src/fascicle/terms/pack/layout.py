@@ -18,7 +18,7 @@ from fascicle.core.files.owned import file_facts
 from fascicle.errors import FormatError, PackError
 from fascicle.settings.base import Settings
 from fascicle.settings.folders.described import Wording, read_description, write_description
-from fascicle.settings.folders.vocabularies import PACK
+from fascicle.settings.folders.vocabularies import PACK, newer_hint
 from fascicle.terms.pack.arrays import (
     BYTES,
     HASHES,
@@ -298,7 +298,8 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / PACK
     if not path.is_file():
-        said = f"there is no term pack at {folder}; give a folder that fascicle index build wrote"
+        advice = newer_hint(folder) or "; give a folder that fascicle index build wrote"
+        said = f"there is no term pack at {folder}{advice}"
         raise pack_error(folder, said, "not-found")
     return read_description(path, Manifest, WORDING, format=FORMAT)
 
