@@ -435,3 +435,9 @@ def test_citations_of_fields_and_links_are_marks(tmp_path: Path) -> None:
     found = of(tmp_path, package(paragraph(run("IL-2"), cited, run(" helps IL-3"), link, run("."))))
     assert found.text == "IL-2 helps IL-3."
     assert [(event.code, event.message[:2]) for event in found.events] == [("marks-left-out", "2 ")]
+
+
+def test_numbers_of_lists_by_styles_are_counted(tmp_path: Path) -> None:
+    style = '<w:style w:styleId="l"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+    (event,) = of(tmp_path, related(paragraph(run("a"), style="l"), styles=f"<w:styles {_W}>{style}</w:styles>")).events
+    assert (event.kind, event.message) == ("note", "these parts are not read: numbers or signs of lists 1")

@@ -135,6 +135,11 @@ class _Styles:
         element = self._styles.get(style)
         return (_attribute(element.find("{*}name"), "val") if element is not None else "") or style
 
+    def number(self, style: str) -> Any:
+        """Returns the number of the list to which paragraphs of a style belong; None if they belong to none."""
+        element = self._styles.get(style)
+        return None if element is None else element.find("{*}pPr/{*}numPr/{*}numId")
+
     def run(self, style: str) -> Mapping[str, Any]:
         """Returns the properties of runs by their names."""
         if style not in self._runs:
@@ -232,8 +237,8 @@ class _Text:
     def _paragraph(self, paragraph: Any) -> None:
         has = _properties(_first(paragraph, "pPr"))
         self._style = _attribute(has.get("pStyle"), "val")
-        if "numPr" in has:
-            self._listed += _attribute(has["numPr"].find("{*}numId"), "val") not in ("", "0")
+        number = has["numPr"].find("{*}numId") if "numPr" in has else self._styles.number(self._style)
+        self._listed += _attribute(number, "val") not in ("", "0")
         for piece in self._characters(paragraph):
             self._line.add(*piece)
 
