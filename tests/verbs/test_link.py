@@ -248,10 +248,10 @@ def test_why_says_how_old_the_vocabularies_are(tmp_path: Path, cli: Cli) -> None
     asked = ("link", tmp_path / "in.pubtator", "--why")
     last = cli(*asked).out.splitlines()[-1]
     assert "basic@2" in last
-    assert "MESH (2024)" in last
+    assert "MESH (2026)" in last
     told = json.loads(cli(*asked, "--json-lines").out)
     assert told["pack"] == "basic@2"
-    assert told["candidates"][0]["date"] == "2024"
+    assert told["candidates"][0]["date"] == "2026"
 
 
 def test_what_is_shipped_is_listed(cli: Cli) -> None:
@@ -298,7 +298,7 @@ def test_people_see_name_identifier_and_date(tmp_path: Path, cli: Cli) -> None:
         assert "MESH:D001249" in out
         assert "Asthma" in out
         assert "basic@2" in out
-        assert "2024" in out
+        assert "2026" in out
 
 
 def test_texts_of_which_none_can_be_read_give_nothing(home: Path, linker: Path, tmp_path: Path, cli: Cli) -> None:
