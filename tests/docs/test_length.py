@@ -19,5 +19,5 @@ def test_a_page_has_at_most_2500_words_and_a_how_to_1500(page: str) -> None:
     assert WORDS[page] <= MOST.get(page, 2_500)
 
 
-def test_all_pages_have_at_most_65000_words() -> None:
-    assert sum(WORDS.values()) <= 65_000
+def test_all_pages_have_at_most_66000_words() -> None:
+    assert sum(WORDS.values()) <= 66_000
