@@ -55,7 +55,7 @@ def spoken(text: str) -> tuple[str, ...]:
 def plain_names(entries: Sequence[Entry], rule: MatchingRule) -> dict[tuple[str, ...], set[str]]:
     """Every sequence of words that matches, with its types."""
     known: dict[tuple[str, ...], set[str]] = {}
-    for name, kind in entries:
+    for name, kind, _ in entries:
         if not any(character.isalnum() for character in name):
             continue
         for change in (str, *(getattr(str, casing) for casing in rule.casings)):
@@ -141,7 +141,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), st.integers(0, 29), st.integers(1, 12))
 def test_offsets_are_code_points_of_the_text(text: str, names: list[str], start: int, length: int) -> None:
     given_names = [Entry(name, "T") for name in (*names, text[start : start + length], "x")]
-    known = {tuple(change(w) for w in spoken(n)) for n, _ in given_names for change in (str, str.upper, str.lower)}
+    known = {tuple(change(w) for w in spoken(n)) for n, _, _ in given_names for change in (str, str.upper, str.lower)}
     matcher = Matcher(given_names, rule=MatchingRule(name="all", casings=("upper", "lower")))
     starts, ends = {a for a, _ in words(text)}, {b for _, b in words(text)}
     for match in found_in(matcher, text)[0]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.errors import FormatError
+from fascicle.errors import FormatError, InputError
 from fascicle.loading import load
 from fascicle.terms.dictionary import ENGLISH_STOP_WORDS, OWN, Entry
 from fascicle.terms.matcher import Matcher
@@ -126,4 +126,32 @@ def test_a_list_of_names_without_types_is_refused_with_what_a_row_needs(tmp_path
     path = tmp_path / "own.txt"
     path.write_text("fascicline\n", encoding="utf-8")
     with pytest.raises(FormatError, match="a type, a TAB and a name"):
+        load(path)
+
+
+def test_usual_headings_name_the_columns_and_identifiers_are_links(tmp_path: Path) -> None:
+    for number, (text, curies) in enumerate(
+        [
+            ("type\tterm\nDisease\tour syndrome\n", []),
+            ("Term\tCategory\nour syndrome\tDisease\n", []),
+            ("concept\tsurface\ttype\tkind\nOWN:1\tour syndrome\tDisease\texact\n", ["OWN:1"]),
+            ("id\tname\tclass\nmesh:D001249\tour syndrome\tDisease\n", ["MESH:D001249"]),
+        ]
+    ):
+        path = tmp_path / f"{number}.tsv"
+        path.write_text(text, encoding="utf-8")
+        (patch,) = load(path).predict([Document(id="1", text="The term our syndrome.")])
+        (mention,) = patch.add
+        assert (mention.start, mention.end, mention.type) == (9, 21, "Disease")
+        assert [link.curie for link in mention.links] == curies
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["OWN:1\tour syndrome\n", "our syndrome\tDisease\nother syndrome\tDisease\n", "a\tb\nc\td\ne\tf\ng\th\ni\tj\n"],
+)
+def test_types_that_cannot_be_types_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="headings"):
         load(path)

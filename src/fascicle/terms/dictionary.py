@@ -44,10 +44,12 @@ class Entry(NamedTuple):
     Attributes:
         name: as written.
         type: entity type; empty for a phrase that is known, but not of which type.
+        concept: identifier of what it names; empty for none.
     """
 
     name: str
     type: str = ""
+    concept: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

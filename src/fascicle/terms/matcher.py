@@ -24,6 +24,7 @@ from fascicle.core.stream import portions
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place, UsageError
 from fascicle.terms.dictionary import NO_KIND, RULES, Entry, MatchingRule, composed, gather_names
+from fascicle.terms.headings import NameLinks, check_types, read_headings
 from fascicle.terms.keys.forms import BREAK, Forms
 from fascicle.terms.keys.key import TokenArrays
 from fascicle.terms.overlaps import Edges, Match, best_segmentation, slices_by_document
@@ -43,6 +44,7 @@ class TsvOptions:
         encoding: of the file.
         suspect: a column that is not read: a table is refused if it has ``type`` and other types there.
         alone: a row has no column but that of the name.
+        concept_column: column of identifiers; ``None`` if the table has none.
     """
 
     name_column: int = 1
@@ -52,6 +54,7 @@ class TsvOptions:
     encoding: str = AUTO
     suspect: int | None = None
     alone: bool = False
+    concept_column: int | None = None
 
     def __post_init__(self) -> None:
         """Raises an error for invalid columns.
@@ -143,7 +146,8 @@ def read_dictionary(
                 f"the name {cells[name_at]!r} has no type; give it one, or read a file of names without types as such",
                 at=Place(path, number),
             )
-        yield Entry(cells[name_at], kind)
+        concept_at = options.concept_column
+        yield Entry(cells[name_at], kind, "" if concept_at is None else cells[concept_at].strip())
     if not columns or not report.entries:
         raise InputError(f"{path} holds no name; give a table with one name in a row", file=path)
     if own and other:
@@ -154,22 +158,26 @@ def read_dictionary(
 
 
 def read_typed_names(path: str, *, report: DictionaryReport | None = None) -> Iterator[Entry]:
-    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a header row that names these columns.
+    """Streams a dictionary in its plain form: ``type TAB name`` in each row, or a row of `HEADINGS` that comes first.
 
     Args:
         path: the file; packed or not.
         report: receives the counts.
 
     Raises:
-        InputError: see ``read_dictionary``.
+        InputError: see ``read_dictionary`` and ``check_types``.
         FormatError: see ``read_dictionary``.
     """
     _, first = next(read_lines(Source(path=path)), (0, ""))
-    cells = [cell.strip().lower() for cell in first.split("\t")]
     options = TsvOptions()
-    if cells.count("type") == cells.count("name") == 1:
-        options = TsvOptions(name_column=cells.index("name"), type_column=cells.index("type"), header=True)
-    return read_dictionary(path, options, report=report)
+    if columns := read_headings(first.split("\t")):
+        options = TsvOptions(
+            name_column=columns["name"],
+            type_column=columns["type"],
+            concept_column=columns.get("concept"),
+            header=True,
+        )
+    return check_types(read_dictionary(path, options, report=report), path)
 
 
 def pack_dictionary(entries: Iterable[Entry]) -> tuple[bytes, int]:
@@ -206,6 +214,7 @@ def _check_columns(cells: list[str], *, wanted: int, before: int, alone: bool, p
 
 
 SOURCE: Final = "dictionary"
+_SHOWN: Final = 5  # types in a summary
 _BITS: Final = (1 << 64) - 1
 _PORTION: Final = 1 << 20  # characters of text that are searched together
 _CUT: Final = -2  # in place of a set of types: the end of a sentence is inside
@@ -291,8 +300,11 @@ class Matcher(Annotator):
             UsageError: no such rule, or phrases without a type under a rule that takes none.
         """
         self.rule, self.name, self._content = _rule(rule), name, content
+        self._own = NameLinks()
         self._reader = reader or WordReader(folded=self.rule.folded)
-        self._names = gather_names(entries, rule=self.rule, segmenter=self._reader.rules)
+        self._names = gather_names(self._own.remember(entries), rule=self.rule, segmenter=self._reader.rules)
+        if len(self._own):
+            self.gives = frozenset({"mentions", "links"})
         self.counts, self.types, self.segmenter = self._names.counts, self._names.types, self._reader.rules.name
         self.version = f"{self.rule.name} {self.segmenter}"
 
@@ -300,6 +312,13 @@ class Matcher(Annotator):
     def fingerprint(self) -> str:
         """Hash of the dictionary and of its matching rules."""
         return f"{self.name} {self._content} {self.version}"
+
+    @property
+    def summary(self) -> str:
+        """What it has, for a person: how many names of which types, and how many of them have identifiers."""
+        linked = f", {len(self._own)} with identifiers" if len(self._own) else ""
+        types = ", ".join(self.types[:_SHOWN]) + ("..." if len(self.types) > _SHOWN else "")
+        return f"{plural(self._own.size, 'name')} of {plural(len(self.types), 'type')} ({types}){linked}"
 
     def matches(self, documents: Iterable[Document]) -> Iterator[tuple[Match, ...]]:
         """Yields the matches of each document, disjoint and in order; any number of documents in bounded memory.
@@ -321,9 +340,10 @@ class Matcher(Annotator):
         Args:
             documents: stay as they are.
         """
-        return [self._patch(found, others) for found, others in self._found(documents)]
+        found = zip(documents, self._found(documents), strict=True)
+        return [self._patch(document.text, *matches) for document, matches in found]
 
-    def _patch(self, found: Sequence[Match], others: Sequence[str]) -> Patch:
+    def _patch(self, text: str, found: Sequence[Match], others: Sequence[str]) -> Patch:
         untyped = sum(not match.types for match in found)
         events: list[Event] = []
         if untyped:
@@ -332,7 +352,11 @@ class Matcher(Annotator):
         for word in dict.fromkeys(others):
             message = f'{word!r} is a name in other capitals alone, and no mention; case="any" finds it'
             events.append(Event(step=self.name, kind="note", code="other-capitals", message=message))
-        add = tuple(Mention(((m.start, m.end),), kind, source=self.name) for m in found for kind in m.types)
+        add = tuple(
+            Mention(((m.start, m.end),), kind, source=self.name, links=self._own.of(kind, text[m.start : m.end]))
+            for m in found
+            for kind in m.types
+        )
         return Patch(add=add, events=tuple(events))
 
     def _of_chunk(self, documents: Sequence[Document]) -> Iterator[_Found]:

@@ -226,6 +226,9 @@ def _opened(
         predictor = load_all_types(model, threads=threads, types=types, case=case, recognition=recognition)
         names = open_own_names(also, case=case, links=links)
     _note_unread(types, predictor)
+    for path, one in zip(also, names, strict=True):
+        if summary := getattr(one, "summary", ""):
+            say(f"{path}: {summary}")
     return filter_output(predictor, also=names, **chosen)
 
 
