@@ -6,13 +6,18 @@ from pathlib import Path
 
 import nbib
 import rispy
-from tests.formats.oracle.drafts import Taste
+from tests.formats.oracle.drafts import Draft, Taste
 from tests.reality.crossing import made
 
 from fascicle.core.document import Document
 from fascicle.formats import read
 
 TASTE = Taste(parts=(2, 2), empty=False, typed=False)
+
+
+def without_tags(drafts: list[Draft]) -> list[Draft]:
+    """Those without inline tags, which Fascicle reads as mark-up, and these packages as letters."""
+    return [one for one in drafts if not {"<", "&"} & set("".join(one.parts))]
 
 
 def parts(one: Document) -> tuple[str, str]:
@@ -22,7 +27,10 @@ def parts(one: Document) -> tuple[str, str]:
 
 
 def test_rispy_reads_the_same(tmp_path: Path) -> None:
-    for seed, drafts in made(TASTE, name="ris"):
+    for seed, several in made(TASTE, name="ris"):
+        drafts = without_tags(several)
+        if not drafts:
+            continue
         path = tmp_path / f"{seed}.ris"
         records = [
             {"type_of_reference": "JOUR", "title": one.parts[0], "abstract": one.parts[1], "accession_number": str(at)}
@@ -46,7 +54,10 @@ def test_rispy_keeps_the_first_abstract_and_drops_a_record_without_an_end(tmp_pa
 
 
 def test_nbib_reads_the_same(tmp_path: Path) -> None:
-    for seed, drafts in made(TASTE, name="nbib"):
+    for seed, several in made(TASTE, name="nbib"):
+        drafts = without_tags(several)
+        if not drafts:
+            continue
         path = tmp_path / f"{seed}.nbib"
         path.write_text(
             "\n".join(
