@@ -65,10 +65,15 @@ def test_fascicle_reads_what_cassis_writes(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["p", "j"])
 def test_fascicle_reads_what_gatenlp_writes(unit: str, tmp_path: Path) -> None:
-    """The unit is in `offset_type`: code points of Python, or UTF-16 of Java."""
+    """The unit is in `offset_type`: code points of Python, or UTF-16 of Java.
+
+    Of a text that ends with a character of two units, gatenlp saves an end there as if it were of one.
+    """
     for seed, drafts in made(TASTE, name=f"gate {unit}"):
         path = tmp_path / f"{seed}.bdocjs"
         text, marks = text_of(drafts[0], ""), marks_of(drafts[0], "")
+        if text[-1] > "\uffff":
+            marks = frozenset(one for one in marks if one[1] < len(text))
         doc = gatenlp.Document(text)
         for start, end, kind in marks:
             doc.annset("Key").add(start, end, kind)
