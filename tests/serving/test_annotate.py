@@ -88,8 +88,13 @@ def test_a_bad_document_costs_itself(served: Standing, wrong: Any, told: str) ->
 
 
 def test_a_refused_document_keeps_its_id(served: Standing) -> None:
-    answers = served.annotate({"id": "mine"}, {"text": 1}, {"id": 7, "text": "x"}).json["documents"]
+    answers = served.annotate({"id": "mine"}, {"text": 1}, {"id": [7], "text": "x"}).json["documents"]
     assert [(one["id"], one["status"]) for one in answers] == [(i, "refused") for i in ("mine", "text-2", "text-3")]
+
+
+def test_a_number_is_an_id(served: Standing) -> None:
+    (answer,) = served.annotate({"id": 7, "text": "x"}).json["documents"]
+    assert (answer["id"], answer["status"], answer["document"]["id"]) == ("7", "done", "7")
 
 
 @pytest.mark.parametrize("path", ["annotate", "stream"])
