@@ -83,3 +83,7 @@ def test_a_folder_without_texts_names_what_it_has(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=r"name the files, such as .*/\*\.xml\.gz$"):
         list(read(tmp_path))
+    for name in ("10.1371.1.JSON", "10.1371.2.JSON", "10.1371.3.JSON"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"name the files, such as .*/\*\.JSON$"):
+        list(read(tmp_path))

@@ -16,15 +16,15 @@ from fascicle.core.document import Document, Relation
 from fascicle.formats import read, write
 
 DATA = os.environ.get("FASCICLE_DATA")
-TEXT = "Aspirin and fever, and Lyme disease."
+TEXT = "Aspirin and fever, and Lyme or skin disease."
 STATED = (
-    "T1\tDrug 0 7\tAspirin\nT2\tSign 12 17\tfever\nT3\tDisease 23 27;28 35\tLyme disease\n"
+    "T1\tDrug 0 7\tAspirin\nT2\tSign 12 17\tfever\nT3\tDisease 23 27;36 43\tLyme disease\n"
     "R1\tTreats Arg1:T1 Arg2:T2\t\nR2\tCause-of cause:T3 effect:T2\n*\tEquiv T2 T3 T1\n"
     "A1\tNegated R2\nA2\tCertainty R1 very high\n#1\tAnnotatorNotes R1\tsee Lyme\n"
 )
 ASPIRIN = ("gold", "Drug", ((0, 7),))
 FEVER = ("gold", "Sign", ((12, 17),))
-LYME = ("gold", "Disease", ((23, 27), (28, 35)))
+LYME = ("gold", "Disease", ((23, 27), (36, 43)))
 RELATIONS = (
     Relation(
         type="Treats",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from fascicle.core.files.source import STDIN
+from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import has_suffix_below, lower_suffix, open_tree, path_exists, split_archive, tree_sha256
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
@@ -95,8 +95,8 @@ def _files_of(folder: Path) -> list[Path]:
     files = sorted(file for file in folder.iterdir() if _is_text(file))
     if not files:
         entries = [entry for entry in folder.iterdir() if entry.is_file() and entry.name != _TYPES]
-        others = Counter("".join(entry.suffixes[-2:]) for entry in entries)
-        ends = sorted(filter(None, others), key=lambda end: (not _is_readable(end), -others[end]))
+        others = Counter(map(_ending, entries))
+        ends = sorted(filter(None, others), key=lambda end: (not readable_by_suffix(suffix(f"a{end}")), -others[end]))
         most = ends[0] if ends else ""
         advice = f", such as {folder}/*{most}" if most else ""
         message = f"the folder {folder} holds no *.txt file; give a folder of plain texts, or name the files{advice}"
@@ -104,8 +104,9 @@ def _files_of(folder: Path) -> list[Path]:
     return files
 
 
-def _is_readable(end: str) -> bool:
-    return any(readable_by_suffix(one) for one in (end, PurePosixPath(f"a{end}").suffix))
+def _ending(entry: Path) -> str:
+    """Returns the suffix of a file as it is written, with the one before ``.gz``."""
+    return "".join(entry.suffixes[-2:] if entry.suffix.lower() == ".gz" else entry.suffixes[-1:])
 
 
 def notes_on(places: Sequence[Place], *, format: str = "auto") -> Iterator[str]:  # noqa: A002
