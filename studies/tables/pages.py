@@ -59,7 +59,6 @@ from studies.variants import tables as variant_tables
 DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
-    DOCS / "how-to-annotate-many.md",
     DOCS / "how-to-run-on-many-machines.md",
     *sorted((HERE / "docs").glob("*.md")),
 )

@@ -9,7 +9,7 @@ from fascicle.formats.catalogue import FORMATS, format_to_write
 from fascicle.formats.shapes import SHAPES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("formats.md", "formats/annotation.md"))
+PAGE = "\n\n".join((DOCS / name).read_text(encoding="utf-8") for name in ("formats.md", "formats/json.md"))
 
 
 def rows(first: str) -> list[list[str]]:

