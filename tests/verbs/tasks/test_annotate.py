@@ -133,7 +133,7 @@ def test_texts_in_place_of_files(tmp_path: Path) -> None:
         ({"writing": WriteRequest(path="there.jsonl")}, OutputError),
         ({"writing": WriteRequest(path="out.docx")}, UsageError),
         ({"writing": WriteRequest(path="out.jsonl", format="jsno")}, UsageError),
-        ({"writing": WriteRequest(path="out/", format="webanno")}, UsageError),
+        ({"writing": WriteRequest(path="out/", format="medline")}, UsageError),
         ({"writing": WriteRequest(path="out/", format="pdf")}, UsageError),
         ({"writing": WriteRequest(format="brat")}, UsageError),
         ({"writing": WriteRequest(resume=True)}, UsageError),
