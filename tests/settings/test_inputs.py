@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from fascicle.errors import RecipeError
-from fascicle.settings.folders.vocabularies import find_pack, is_pack
+from fascicle.settings.folders.vocabularies import find_pack, is_pack, shipped_packs
 from fascicle.settings.inputs import DictionaryFacts, InputFacts, InputSettings
 from fascicle.settings.recipes.any import parse_any, parse_recipe, read_recipe
 from fascicle.settings.recipes.recogniser import Recipe
@@ -47,7 +47,7 @@ def test_what_is_wrong_is_one_sentence(inputs: dict[str, Any], told: str) -> Non
 
 def test_the_shipped_pack_is_a_dictionary_by_its_name(tmp_path: Path) -> None:
     text = 'name = "a"\ncorpus = {train = "x", dev = "y"}\nmodel.encoder = "tiny"\n[inputs]\n'
-    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["basic@1", "./basic"]\n', encoding="utf-8")
+    (tmp_path / "r.toml").write_text(f'{text}dictionaries = ["{shipped_packs()[-1]}", "./basic"]\n', encoding="utf-8")
     recipe = read_recipe(tmp_path / "r.toml")
     assert isinstance(recipe, Recipe)
     assert recipe.inputs
