@@ -16,8 +16,11 @@ from fascicle.errors import ModelError, PackError, UsageError
 from fascicle.formats.sources import source_sha256
 from fascicle.formats.weak_labels import read_header
 from fascicle.loading import load
-from fascicle.settings.folders.vocabularies import PACK, is_pack
+from fascicle.settings.folders.vocabularies import PACK, is_pack, shipped_packs
 from fascicle.settings.inputs import RecognitionSettings
+from fascicle.settings.recipes.any import parse_recipe
+from fascicle.training.labelling import weak_labels
+from fascicle.training.recogniser.prepare import read_inputs
 from fascicle.verbs.ensemble import ensemble
 from fascicle.verbs.tasks.index_build import build_pack
 
@@ -219,3 +222,21 @@ def test_a_damaged_manifest_is_refused(refused: Refused, tmp_path: Path, content
     own.write_text("Drug\taspirin\n", encoding="utf-8")
     for more in ((), ("--also", own)):
         assert "is not the manifest of a term pack" in refused("annotate", "--text", "x", "--model", pack, *more)
+
+
+@pytest.mark.skipif(not shipped_packs(), reason="no pack ships with the package")
+def test_a_pack_of_an_earlier_release_is_named_wherever_a_pack_is(refused: Refused, tmp_path: Path) -> None:
+    place = tmp_path / "in.txt"
+    place.write_text("fever", encoding="utf-8")
+    said = f"this release ships {shipped_packs()[-1]} in place of basic@1: give basic, or a copy of the earlier folder"
+    assert said in refused("annotate", place, "--model", "basic@1")
+    assert said in refused("annotate", place, "--model", "basic", "--link", "basic@1")
+    assert said in refused("link", place, "--linker", "basic@1")
+    assert said in refused("label", "basic@1", place, "-o", tmp_path / "x.labels")
+    values = {"name": "a", "corpus": {"train": "x", "dev": "y"}, "model": {"encoder": "tiny"}}
+    for reads, table in (
+        (read_inputs, {"inputs": {"dictionaries": ["basic@1"]}}),
+        (weak_labels, {"distant": {"core": "basic@1"}}),
+    ):
+        with pytest.raises(PackError, match=said):
+            reads(parse_recipe({**values, **table}, origin="test"))

@@ -186,7 +186,7 @@ def _part(folder: Path, given: Sequence[Pack], *, alone: bool) -> LinkerPart:
 def _pack_folder(folder: Path, manifest: LinkerManifest) -> Path:
     """Returns the folder of the pack that a linker names."""
     place = find_pack(manifest.place) if manifest.place in shipped_packs() else folder / manifest.place
-    if not manifest.place or not is_pack(place):
+    if not manifest.place or not is_pack(place) or not place.exists():
         where = f", which is not at {place}" if manifest.place else ""
         said = f"the linker {folder} needs the pack {manifest.pack}{where}; give it with pack=PACK, or fit it again"
         said += newer_hint(Path(manifest.place))

@@ -27,11 +27,14 @@ def is_dictionary(path: str | os.PathLike[str]) -> bool:
 def is_pack(path: str | os.PathLike[str]) -> bool:
     """True if a path is a term pack, perhaps a damaged one; other folders may contain a ``manifest.json`` too.
 
+    It is true as well for the name of a pack that only an earlier release shipped: opening it says what to give.
+
     Args:
         path: see `find_pack`.
     """
     folder = find_pack(path)
-    return (folder / PACK).is_file() and any((folder / name).is_file() for name in _OF_PACKS)
+    there = (folder / PACK).is_file() and any((folder / name).is_file() for name in _OF_PACKS)
+    return there or (not folder.exists() and bool(newer_hint(folder)))
 
 
 def shipped_packs() -> tuple[str, ...]:
@@ -68,8 +71,10 @@ def pack_types(folder: Path) -> tuple[str, ...]:
     """Returns the types of a pack, without reading the rest.
 
     Raises:
-        PackError: the manifest is damaged.
+        PackError: the manifest is damaged, or the pack is one that only an earlier release shipped.
     """
+    if not folder.exists():
+        raise PackError(f"there is no term pack at {folder}{newer_hint(folder)}", file=str(folder), code="not-found")
     try:
         return msgspec.json.decode((folder / PACK).read_bytes(), type=_Types).types
     except (OSError, *BROKEN) as error:
