@@ -90,10 +90,10 @@ def agrees(expected: str, text: str, spans: Sequence[Span]) -> bool:
     # Longer spans cannot match, so their text is not copied: a short file may refer to the whole text many times.
     if sum(max(0, end - start) for start, end in spans) > 4 * len(expected) + 100:
         return False
-    wanted = _BREAKS.sub(" ", expected)
-    if wanted == join_fragments(text, spans):
-        return True
     fragments = [text[start:end] for start, end in spans]
+    if fragments == [expected]:
+        return True
+    wanted = _BREAKS.sub(" ", expected)
     forms = (" ".join(fragments), "".join(fragments))
     return any(wanted == _BREAKS.sub(" ", form) for found in forms for form in (found, found.replace("\r\n", "\n")))
 

@@ -81,6 +81,7 @@ class MentionCollector:
         self._text, self._step, self._unit = text, step, unit
         self._marked, self._votes = marked, votes
         self._agrees = agrees or (lambda beside, spans: is_text_at(spans, text, beside))
+        self._may_move = unit != CODE_POINTS and (marked or not text.isascii() or "\r\n" in text)
         self._stated: list[tuple[StatedMention, str, _MentionFacts, bool]] = []
         self._kept: dict[MentionKey, Mention] = {}
         self._keys: list[MentionKey | None] = []
@@ -109,8 +110,10 @@ class MentionCollector:
             is_standoff: the source has a fragment for each line of a name; such fragments are joined.
             facts: further facts from the source.
         """
-        self._stated.append((StatedMention(tuple(spans), expected), kind, facts, is_standoff))
-        return self._place(*self._stated[-1])
+        stated = StatedMention(tuple(spans), expected)
+        if self._may_move:
+            self._stated.append((stated, kind, facts, is_standoff))
+        return self._place(stated, kind, facts, is_standoff)
 
     def _place(
         self,
@@ -122,7 +125,7 @@ class MentionCollector:
         converted: Sequence[Span] = (),
     ) -> MentionKey | None:
         spans = tuple(converted or stated.spans)
-        fragments = tuple(sorted(spans))
+        fragments = spans if len(spans) == 1 else tuple(sorted(spans))
         self._keys.append(None)
         if not self._inside(fragments):
             where = tuple(sorted(stated.spans))
@@ -136,17 +139,19 @@ class MentionCollector:
         if len(mention.spans) < len(fragments):
             message = f"fragments of a mention of type {kind!r} with only white space between them were joined"
             self._say("fragments-joined", message, span=(mention.start, mention.end))
-        if stated.text is not None and not any(self._agrees(stated.text, at) for at in (mention.spans, fragments)):
+        beside = stated.text
+        if beside is not None and not (self._agrees(beside, mention.spans) or self._agrees(beside, fragments)):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
-        if mention.key in self._kept:
-            same = self._kept[mention.key] == mention
+        key = mention.key
+        if (first := self._kept.setdefault(key, mention)) is not mention:
+            same = first == mention
             lost = "" if same else ", and what the second one says of links, scores or attributes was left out"
             message = f"a mention of type {kind!r} occurs twice; the first was kept{lost}"
             code = "duplicate-mention" if same else "duplicate-mention-differs"
             self._say(code, message, span=(mention.start, mention.end))
-        self._keys[-1] = self._kept.setdefault(mention.key, mention).key
-        return self._keys[-1]
+        self._keys[-1] = key
+        return key
 
     def settle(self) -> list[MentionKey | None]:
         """Converts the offsets if they count another unit; returns the keys of the mentions in the order of `add`.
@@ -172,11 +177,11 @@ class MentionCollector:
                 self._say("offsets-by-words", message)
             for stated, kind, facts, is_standoff in self._stated:
                 self._place(stated, kind, facts, is_standoff, converted=convert_spans(stated.spans, fit.convert))
-        self._unit = CODE_POINTS
+        self._may_move = False
         return self._keys
 
     def _fit(self) -> OffsetFit:
-        if self._unit == CODE_POINTS or (self._text.isascii() and "\r\n" not in self._text and not self._marked):
+        if not self._may_move:
             return AS_STATED
         mentions = [stated for stated, *_ in self._stated]
         if self._unit == AUTO and all(mention.text is None for mention in mentions):

@@ -58,6 +58,11 @@ def element_text(element: Element | None) -> str:
     return "" if element is None else collapse("".join(_all(element)))
 
 
+def has_text(element: Element) -> bool:
+    """True if `element_text` is not empty."""
+    return any(text.strip(" \t\r\n") for text in _all(element))
+
+
 def _all(element: Element) -> Iterator[str]:
     if local_name(element.tag) in ("annotation", "annotation-xml"):  # of MathML: the formula again, in another language
         return
@@ -101,10 +106,12 @@ def level_in(element: Element, around: Level) -> Level:
     name = local_name(element.tag)
     if name not in RAISING:
         return around
+    if name == "sup":
+        return level_of(is_raised=True, is_link=False, around=around)
     is_reference = element.get("ref-type", element.get("type", "")) in _REFERENCES
     is_whole = len(element) and not (element.text or "").strip() and all(child.tag == "sup" for child in element)
-    is_link = name != "sup" and (around is Level.RAISED or is_reference or bool(is_whole))
-    return level_of(is_raised=name == "sup", is_link=is_link, around=around)
+    is_link = around is Level.RAISED or is_reference or bool(is_whole)
+    return level_of(is_raised=False, is_link=is_link, around=around)
 
 
 def local_name(tag: str) -> str:

@@ -23,6 +23,7 @@ from fascicle.formats.extraction import (
     collapse,
     element_text,
     field_note,
+    has_text,
     join_sections,
     level_in,
     local_name,
@@ -170,10 +171,12 @@ class Blocks:
         return " ".join(part.text for part in inner.found)
 
     def _inside(self, element: Element, kind: str, level: Level) -> None:
-        self._line.add(element.text, level)
+        if element.text:
+            self._line.add(element.text, level)
         for child in element:
             self._child(child, kind, level)
-            self._line.add(child.tail, level)
+            if child.tail:
+                self._line.add(child.tail, level)
 
     def _child(self, child: Element, kind: str, level: Level) -> None:
         name = local_name(child.tag)
@@ -192,12 +195,13 @@ class Blocks:
             self.add(child, kind)
         else:
             self._inside(child, kind, level_in(child, level) if name in RAISING else level)
-            self._line.add(_AFTER.get(name))
+            if name in _AFTER:
+                self._line.add(_AFTER[name])
 
     def _first_alternative(self, element: Element, kind: str, level: Level) -> None:
         """Adds the first of several forms of the same content that has a text, and counts those that have none."""
         for child in element:
-            is_text = local_name(child.tag) not in _OUT and bool(element_text(child))
+            is_text = local_name(child.tag) not in _OUT and has_text(child)
             self._child(child, kind, level)
             if is_text:
                 return

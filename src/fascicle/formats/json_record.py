@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -133,8 +134,8 @@ class Record:
             start, end, kind = entity[:3] if not isinstance(entity[0], str) else (*entity[1:3], entity[0])
             text = entity[3] if len(entity) > 3 else None
         elif isinstance(entity, dict):
-            names = (shape.start, shape.end, shape.type, shape.mention_text, shape.spans)
-            start, end, kind, text, spans = (value_at(entity, name) for name in names)
+            value_of = entity.get if shape.is_flat else partial(value_at, entity)
+            start, end, kind, text, spans = map(value_of, shape.places)
             facts, identifier = self._facts(entity), entity.get("id")
         else:
             raise self._mention_error(entity)
@@ -148,6 +149,8 @@ class Record:
         """Returns the score, the links and the attributes of a mention; texts, numbers and booleans are attributes."""
         shape = self.shape
         facts = {"links": self._links(entity), **_score(shape.score, value_at(entity, shape.score))}
+        if entity.keys() <= shape.of_mention:
+            return facts
         more = tuple(
             (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
             for name, value in entity.items()
@@ -157,6 +160,8 @@ class Record:
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
         stated = (value_at(entity, self.shape.links) if self.shape.links else None) or ()
+        if not stated:
+            return ()
         listed = [stated] if isinstance(stated, str) else stated
         if self.shape.links != "links" and isinstance(listed, list) and all(isinstance(one, str) for one in listed):
             return tuple(Link(id="", nil=True) if one in _NIL else parse_link(one) for one in listed if one)
@@ -183,12 +188,13 @@ class Record:
         if shape.reader:  # which reports what it does not read
             return ()
         listed = value_at(self.value, shape.entities) if shape.entities else None
+        score, of_mention = shape.score, shape.of_mention
         names = {
             name
             for entity in objects_in(listed)
             for name, value in entity.items()
-            if (name not in shape.of_mention and value and isinstance(value, list | dict))
-            or (name == shape.score and isinstance(value, bool | str | list | dict))
+            if (name == score and isinstance(value, (bool, str, list, dict)))
+            or (name not in of_mention and value and isinstance(value, (list, dict)))
         }
         message = f"these facts of mentions are not read: {', '.join(sorted(names))}"
         events = (make_event("attributes-left-out", step=_STEP, message=message),) if names else ()
@@ -222,7 +228,7 @@ def from_records(records: Sequence[Record], source: Source, number: int, report:
         if first.shape.tokens:
             made = _of_tokens(records, identifier, meta, source, report)
         else:
-            votes = report.offset_votes.setdefault(source.path, Counter())
+            votes = report.offset_votes[source.path]
             made = (
                 _of_tool(first, identifier, meta, votes=votes, source=source)
                 if first.shape.reader
@@ -256,6 +262,8 @@ def _of_tokens(
     relations: list[Relation] = []
     events: list[Event] = []
     for record, pairs in stated:
+        if not record.value.get(RELATIONS):
+            continue
         named = [StatedArgument(raw.id, raw.spans, _key_of(mention, document)) for raw, mention in pairs]
         relations += read_relations(record.value, named, events, step=_STEP)
     return document.having(relations=tuple(relations)).with_events(*events) if relations or events else document
@@ -306,10 +314,11 @@ def _of_text(record: Record, identifier: str, meta: dict[str, str], *, votes: Co
     stated = record.mentions()
     for raw in stated:
         collector.add(raw.spans, raw.type, expected=raw.text, **raw.facts)
-    named = [StatedArgument(raw.id, raw.spans, key) for raw, key in zip(stated, collector.settle(), strict=True)]
     events: list[Event] = []
-    is_annotated = bool(record.shape.entities)  # else numbers and ids of mentions name nothing
-    relations = tuple(read_relations(record.value, named, events, step=_STEP)) if is_annotated else ()
+    relations: tuple[Relation, ...] = ()
+    if record.shape.entities and record.value.get(RELATIONS):  # else numbers and ids of mentions name nothing
+        named = [StatedArgument(raw.id, raw.spans, key) for raw, key in zip(stated, collector.settle(), strict=True)]
+        relations = tuple(read_relations(record.value, named, events, step=_STEP))
     sentences = _sentences(record)
     return collector.document(identifier, sentences=sentences, meta=meta, relations=relations, events=events)
 

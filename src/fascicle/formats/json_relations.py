@@ -55,7 +55,7 @@ def read_relations(
 def structures_left_out(record: Mapping[str, Any], *, step: str, beside: str = "") -> Iterator[Event]:
     """Yields events that count what a record has beside mentions, without the field ``beside``, which is read."""
     for name, what in _STRUCTURES.items():
-        if name != beside and (count := len(_leaves(record.get(name)))):
+        if name in record and name != beside and (count := len(_leaves(record.get(name)))):
             yield make_event(f"{what}-left-out", step=step, message=f"{name} are not read ({count:,})")
 
 

@@ -107,13 +107,16 @@ def fit_offsets(
     with_text = [mention for mention in mentions if mention.text is not None]
 
     def score(convert: Conversion) -> int:
-        placed = [(mention.text, convert_spans(mention.spans, convert)) for mention in with_text or mentions]
+        placed = [
+            (mention.text, mention.spans if convert is int else convert_spans(mention.spans, convert))
+            for mention in with_text or mentions
+        ]
         inside = [(beside, spans) for beside, spans in placed if _is_inside(spans, text)]
+        if with_text:
+            return sum(agrees(beside or "", spans) for beside, spans in inside)
         starts, ends = ({span[side] for _, spans in inside for span in spans} for side in (0, 1))
         borders = starts & ends  # where one mention follows another inside a word
-        return sum(
-            _on_words(spans, text, borders) if beside is None else agrees(beside, spans) for beside, spans in inside
-        )
+        return sum(_on_words(spans, text, borders) for _, spans in inside)
 
     as_stated = score(int)
     ways = _ways(text, marked=marked) if as_stated < len(with_text or mentions) else iter(())

@@ -6,7 +6,7 @@ documents) go into a report, which the caller may pass in.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -105,7 +105,7 @@ class ReadReport:
     first: dict[tuple[str, str], str] = field(default_factory=dict)
     deleted: dict[str, list[str]] = field(default_factory=dict)
     tables_unread: dict[str, str] = field(default_factory=dict)
-    offset_votes: dict[str, Counter[str]] = field(default_factory=dict)
+    offset_votes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     aside: FailedDocuments = field(default_factory=FailedDocuments)
     meter: Meter = field(default_factory=Meter)
     _notes: list[Event] = field(default_factory=list)

@@ -102,9 +102,19 @@ class JsonShape:
         return frozenset(named) | {name.strip() for name in self.ignored.split(",")}
 
     @cached_property
+    def places(self) -> tuple[str, ...]:
+        """Names of the fields of a mention with its start, end, type, text and spans."""
+        return self.start, self.end, self.type, self.mention_text, self.spans
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether none of these names leads to a field inside."""
+        return not any("." in name for name in self.places)
+
+    @cached_property
     def of_mention(self) -> frozenset[str]:
         """Names of the fields of a mention that are read, or that say once more where it is."""
-        named = (self.start, self.end, self.type, self.mention_text, self.spans, self.score, self.links)
+        named = (*self.places, self.score, self.links)
         return frozenset(name.partition(".")[0] for name in named) | PLACES
 
     @cached_property
@@ -198,7 +208,9 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
     If no shape fits the types of the fields, their names decide, so that the reader can report the error.
     """
     for matches in (_fits, _has_fields):
-        found = next((name for name, shape in SHAPES.items() if matches(record, shape)), "")
+        found = next(
+            (name for name, shape in SHAPES.items() if shape.deciding[0][0] in record and matches(record, shape)), ""
+        )
         if found:
             return found
     return ""

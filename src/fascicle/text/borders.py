@@ -41,6 +41,7 @@ _WORDS: Final = (
 _IN_NAMES: Final = r"(?:of|the|de|du|la|des|del|der)\b"  # cancer of the lung
 _JOINS: Final = re.compile(rf"\b{_WORDS}")
 _OPEN: Final = re.compile(rf"(?:[,;(/&+\u2010-]|\b(?:{_WORDS}|{_IN_NAMES}))\s*\Z")
+_OPEN_SIZE: Final = 8  # characters: more than any of these words has, with one before it
 _CONTINUED: Final = re.compile(rf"[\s>]*+(?:[,.;:)/&+%\]]|{_WORDS}|{_IN_NAMES})")
 
 
@@ -115,7 +116,13 @@ def _headed(lines: Sequence[str]) -> tuple[set[int], bool]:
 
 def _unheaded(lines: Sequence[str], widest: int, roomy: set[int]) -> set[int]:
     """Returns the numbers of the lines that begin an item, without bullets; ``roomy`` lines have much room behind."""
-    ends = {at for at, pair in enumerate(pairwise(lines)) if not (_OPEN.search(pair[0]) or _CONTINUED.match(pair[1]))}
+    if len(lines) < _LEAST and not (roomy and widest > _NARROW):
+        return set()
+    ends = {
+        at
+        for at, (line, below) in enumerate(pairwise(lines))
+        if not (_OPEN.search(line.rstrip()[-_OPEN_SIZE:]) or _CONTINUED.match(below))
+    }
     if not (_is_list(lines, widest) and len(ends) > _MOST * (len(lines) - 1)):
         ends &= roomy if widest > _NARROW else set()
     return {0, *(at + 1 for at in ends)} if ends else set()
@@ -123,6 +130,10 @@ def _unheaded(lines: Sequence[str], widest: int, roomy: set[int]) -> set[int]:
 
 def _is_list(lines: Sequence[str], widest: int) -> bool:
     """True if every line may be an item."""
-    words = " ".join(lines).split()
-    may_be_names = widest <= _FULL and len(_JOINS.findall(" ".join(words))) <= _JOINING * len(words)
-    return len(lines) >= _LEAST and (may_be_names or not any(line.lstrip(" \t>")[:1].islower() for line in lines))
+    if len(lines) < _LEAST:
+        return False
+    if widest <= _FULL:
+        words = " ".join(lines).split()
+        if len(_JOINS.findall(" ".join(words))) <= _JOINING * len(words):
+            return True
+    return not any(line.lstrip(" \t>")[:1].islower() for line in lines)

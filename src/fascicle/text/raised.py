@@ -116,23 +116,27 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     Args:
         pieces: of one block, in their order.
     """
-    marks = list[int]()
+    shown, marks = list[str](), list[int]()
     for at, piece in enumerate(pieces):
+        shown.append(piece.text)
         if piece.level is Level.PLAIN or not piece.text.strip():
             continue
-        before = "".join(pieces[place].text for place in range(max(0, at - 24), at) if place not in marks[-24:])[-80:]
+        before = "" if piece.level is Level.MARK else "".join(shown[-25:-1])[-80:]
+        following = pieces[at + 1 : at + 9] if piece.level is Level.RAISED else ()  # of a link nothing behind it counts
         after = piece.text[len(piece.text.rstrip()) :] + "".join(
             text
-            for text, level in pieces[at + 1 : at + 9]
+            for text, level in following
             if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
         )
         follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
         if _is_mark(piece, before, after, follows=bool(follows)):
             marks.append(at)
+            shown[at] = ""
     if not marks:
-        return [piece.text for piece in pieces], marks
-    out = {*marks, *_between(pieces, set(marks))}
-    shown = ["" if at in out else piece.text for at, piece in enumerate(pieces)]
+        return shown, marks
+    out = _with_signs(pieces, marks)
+    for at in out:
+        shown[at] = ""
     for at in sorted(out):
         before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
         shown[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
@@ -141,17 +145,18 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     return shown, marks
 
 
-def _between(pieces: Sequence[Piece], marks: set[int]) -> set[int]:
-    """Returns the places of commas, dashes and brackets that belong to marks beside them."""
-    more = set[int]()
+def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
+    """Returns the places of marks, and of the commas, dashes and brackets that belong to marks beside them."""
+    out = set(marks)
     for order in (range(len(pieces)), range(len(pieces) - 1, -1, -1)):
         for at in order:
-            sides = {at - 1, at + 1} & (marks | more)
+            sides = (at - 1 in out) + (at + 1 in out)
+            if not sides or at in out:
+                continue
             text, level = pieces[at]
-            is_inside = len(sides) == 2 and _SEPARATOR.fullmatch(text)
-            if at not in marks and (is_inside or (sides and level is Level.RAISED and _AROUND.fullmatch(text))):
-                more.add(at)
-    return more
+            if (sides == 2 and _SEPARATOR.fullmatch(text)) or (level is Level.RAISED and _AROUND.fullmatch(text)):
+                out.add(at)
+    return out
 
 
 def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
