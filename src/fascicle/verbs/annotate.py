@@ -225,11 +225,12 @@ def _opened(
     with pause_garbage_collection():
         predictor = load_all_types(model, threads=threads, types=types, case=case, recognition=recognition)
         names = open_own_names(also, case=case, links=links)
+    filtered = filter_output(predictor, also=names, **chosen)  # before notes: a refusal is one sentence
     _note_unread(types, predictor)
     for path, one in zip(also, names, strict=True):
         if summary := getattr(one, "summary", ""):
             say(f"{path}: {summary}")
-    return filter_output(predictor, also=names, **chosen)
+    return filtered
 
 
 def _say_written(path: Path, report: WriteReport, *, verbose: bool) -> None:
