@@ -114,8 +114,7 @@ class JsonShape:
     @cached_property
     def of_mention(self) -> frozenset[str]:
         """Names of the fields of a mention that are read, or that say once more where it is."""
-        named = (*self.places, self.score, self.links)
-        return frozenset(name.partition(".")[0] for name in named) | PLACES
+        return frozenset(name.partition(".")[0] for name in (*self.places, self.score, self.links)) | PLACES
 
     @cached_property
     def deciding(self) -> tuple[tuple[str, _Kind], ...]:
@@ -207,13 +206,12 @@ def _detect_shape(record: Mapping[str, Any]) -> str:
 
     If no shape fits the types of the fields, their names decide, so that the reader can report the error.
     """
+    likely = {name: shape for name, shape in SHAPES.items() if shape.deciding[0][0] in record}
     for matches in (_fits, _has_fields):
-        found = next(
-            (name for name, shape in SHAPES.items() if shape.deciding[0][0] in record and matches(record, shape)), ""
-        )
+        found = next((name for name, shape in likely.items() if matches(record, shape)), "")
         if found:
-            return found
-    return ""
+            break
+    return found
 
 
 def _has_fields(record: Mapping[str, Any], shape: JsonShape) -> bool:

@@ -294,10 +294,7 @@ def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
     for span in (*(document.sentences or ()), (len(text), len(text))):
         for start, stop in ((end + a, end + b) for a, b in rules.sentences(text[end : span[0]])):
             inner = cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]
-            if not inner:
-                whole.append((start, stop))
-                continue
-            parts = (_trim(text, *part) for part in pairwise((start, *inner, stop)))
+            parts = [_trim(text, *part) for part in pairwise((start, *inner, stop))] if inner else [(start, stop)]
             whole += [part for part in parts if part[0] < part[1]]
         whole.append(span)
         end = span[1]
