@@ -116,6 +116,12 @@ def _medline_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
     return [Page("\n".join(one.parts), (), _digits(one)) for one in drafts]
 
 
+def _nbib_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
+    """Tags of HTML in citations are no part of the text."""
+    parts = [[part.replace("<b>", "").strip() for part in one.parts] for one in drafts]
+    return [Page("\n".join(filter(None, text)), (), _digits(one)) for text, one in zip(parts, drafts, strict=True)]
+
+
 def _jats(drafts: Sequence[Draft], hand: Hand) -> Files:
     made = []
     for draft in drafts:
@@ -206,7 +212,7 @@ ORACLES: Final = (
         taste=Taste(parts=(1, 2), empty=False, typed=False),
         write=_nbib,
         path="a.nbib",
-        pages=_medline_pages,
+        pages=_nbib_pages,
         senseless=NO_MARKS | NO_COLUMNS,
     ),
     Oracle(
