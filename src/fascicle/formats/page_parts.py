@@ -163,7 +163,8 @@ def divide(pieces: Sequence[Piece]) -> list[tuple[bool, list[Piece]]]:
         beside = rows[max(0, places[0] - 1) : places[0]] + rows[places[-1] + 1 : places[-1] + 2]
         others = [*chain(*rows[: places[0]], *rows[places[-1] + 1 :])] if is_sparse else []
         fewest = 2 if all(len(row) < 2 for row in beside) else _ROWS
-        is_table = is_sparse and _is_table(run, fewest=fewest) and not _has_columns(run, others)
+        is_text = _has_columns(run, others) or _ends_columns(rows, places[0])
+        is_table = is_sparse and _is_table(run, fewest=fewest) and not is_text
         if not parts or is_table or parts[-1][0]:
             parts.append((is_table, []))
         parts[-1][1].extend(chain(*run))
@@ -208,6 +209,15 @@ def _has_columns(rows: Sequence[Sequence[Piece]], others: Iterable[Piece]) -> bo
     ends = ((one, following.left) for row in rows for one, following in pairwise([*row, row[-1]._replace(left=inf)]))
     long = islice(((one, end) for one, end in ends if _count_words(one) > _WORDS), _LONG)
     return any(sum(abs(one.left - line.left) < _NEAR and line.right <= end for line in lines) > 1 for one, end in long)
+
+
+def _ends_columns(rows: Sequence[Sequence[Piece]], at: int) -> bool:
+    """True if the row ``at`` goes on with columns of text: lines of unequal columns end at different places."""
+    above, row = rows[max(0, at - _ROWS) : at], rows[at]
+    is_close = bool(above) and above[-1][0].middle - row[0].middle < 1.45 * row[0].height
+    if not is_close or any(len(line) < 2 or _filled(line) <= _FULL for line in above):
+        return False
+    return all(any(abs(one.left - line.left) < _NEAR for line in text) for one in row for text in above)
 
 
 def _distance(one: Piece, other: Piece) -> float:
