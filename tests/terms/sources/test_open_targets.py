@@ -77,7 +77,7 @@ def test_targets_and_molecules(read: Reader) -> None:
         "BRAF": "label",
         "B-Raf proto-oncogene": "exact",
         "BRAF1": "exact",
-        "RAFB1": "related",
+        "RAFB1": "previous",
     }
     assert {one.curie for one in target.references} == {"uniprot:P15056", "HGNC:1097"}
     assert target.type == "Gene"

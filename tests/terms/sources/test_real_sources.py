@@ -54,7 +54,7 @@ REAL = [
     Real(path="dict-mesh-descriptors/terms.tsv", reader="mesh_terms", concepts=27_455, names=27_455),
     Real(path="dict-drugbank-open/drugbank-vocabulary.csv.gz", reader="drugbank", concepts=14_315, names=44_182),
     # NEWENTRY is a placeholder.
-    Real(path="dict-gene-human/Homo_sapiens.gene_info.gz", reader="gene_info", concepts=61_393 - 1, names=330_969),
+    Real(path="dict-gene-human/Homo_sapiens.gene_info.gz", reader="gene_info", concepts=61_393 - 1, names=372_648),
     Real(path="onto-doid/doid.obo.gz", reader="obo", concepts=9_344, names=9_344 + 15_269, obsolete=2_373 + 1_601),
     Real(
         path="onto-doid/allXREFinDO.tsv.gz",
@@ -92,16 +92,16 @@ REAL = [
     ),
     Real(path=f"{MESH}mesh-names-open.tsv.gz", reader="mesh_names", concepts=44_324, names=116_719, slow=True),
     Real(path=f"{MESH}mesh-names-bysa.tsv.gz", reader="mesh_names", concepts=2_901, names=7_086),
-    Real(path=f"{MODEL}Mus_musculus.gene_info.gz", reader="gene_info", concepts=76_953 - 1, names=371_561, slow=True),
-    Real(path=f"{MODEL}Danio_rerio.gene_info.gz", reader="gene_info", concepts=43_752 - 1, names=227_708, slow=True),
+    Real(path=f"{MODEL}Mus_musculus.gene_info.gz", reader="gene_info", concepts=76_953 - 1, names=442_893, slow=True),
+    Real(path=f"{MODEL}Danio_rerio.gene_info.gz", reader="gene_info", concepts=43_752 - 1, names=253_775, slow=True),
     Real(
         path=f"{MODEL}Drosophila_melanogaster.gene_info.gz",
         reader="gene_info",
         concepts=25_079 - 1,
-        names=250_058,
+        names=255_708,
         slow=True,
     ),
-    Real(path=f"{MODEL}Saccharomyces_cerevisiae.gene_info.gz", reader="gene_info", concepts=6_514 - 2, names=34_643),
+    Real(path=f"{MODEL}Saccharomyces_cerevisiae.gene_info.gz", reader="gene_info", concepts=6_514 - 2, names=39_374),
     Real(
         path=f"{MODEL}rat-rgd.tsv.gz",
         reader="table",
