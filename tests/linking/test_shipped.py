@@ -118,6 +118,9 @@ REPORTED = (  # long form, short form, type
     ("thyroid hormone receptor beta", "TR-beta", "Gene"),
     ("ropivacaine-fentanyl", "RF", "Chemical"),
     ("heated humidifier", "HH", "Chemical"),
+    ("Transforming growth factor beta", "TGF-beta", "Gene"),  # names of families, as the next two
+    ("creatine kinase", "CK", "Gene"),
+    ("histone deacetylase", "HDAC", "Gene"),
 )
 Answers = list[tuple[Span, tuple[Link, ...]]]
 

@@ -108,10 +108,9 @@ class CandidateGenerator:
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
         less = [(number, one) for number in missing for one in units[number].question.shorter]
         found.append(self._look(less, units, self.finder.find))
+        missing = np.setdiff1d(missing, self._families_of(units, missing).owners).tolist()
         units, by_short = self._by_short(units, missing, without or {})
-        found.append(by_short)
-        named = [number for number, unit in enumerate(units) if unit.type in self._families]
-        found.append(self._look(_lookups(units, named), units, self.finder.find_families))
+        found += [by_short, self._families_of(units, range(len(units)))]
         if (dense := self.finder.dense) is not None:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
@@ -154,10 +153,14 @@ class CandidateGenerator:
         )
         return _whole_first(rows)
 
+    def _families_of(self, units: Sequence[Unit], numbers: Iterable[int]) -> FoundConcepts:
+        named = (number for number in numbers if units[number].type in self._families)
+        return self._look(_lookups(units, named), units, self.finder.find_families)
+
     def _by_short(
         self, units: list[Unit], missing: Sequence[int], without: Excluded
     ) -> tuple[list[Unit], FoundConcepts]:
-        """Looks up the short forms of pairs whose long forms have no candidates."""
+        """Looks up the short forms of pairs whose long forms name neither a concept nor a family."""
         paired = [number for number in missing if units[number].question.short]
         if self.memory.counts:
             paired = [number for number in paired if not self._remembered([units[number]], without)[1]]
@@ -328,9 +331,6 @@ class CandidateGenerator:
         owners, rows = expand_ranges(starts[inverse], starts[inverse + 1])
         return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])
 
-    def _allows(self, kind: str, row: int) -> bool:
-        return kind not in self._wanted or bool(self._wanted[kind][row])
-
     def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[FoundConcepts, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
         simple = cache(lambda surface: key(surface, 1))
@@ -348,7 +348,7 @@ class CandidateGenerator:
         known = [
             (one, row)
             for one, row in zip(seen, rows.tolist(), strict=True)
-            if row >= 0 and self._allows(units[one[0]].type, row)
+            if row >= 0 and ((kind := units[one[0]].type) not in self._wanted or self._wanted[kind][row])
         ]
         counts: dict[tuple[int, int], int] = {}
         for (number, _, count, _), row in known:
