@@ -16,7 +16,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -245,8 +245,13 @@ def mesh(data: Path, texts: Open) -> _Finish:
 
 
 def mondo(data: Path, texts: Open) -> _Finish:
-    """Labels of MONDO 2026, and synonyms that occur in texts; their scope is not stated, so new ones are related."""
+    """Labels of MONDO 2026, and new synonyms that occur in texts; their scope is not stated, so they are related.
+
+    Synonyms that older vocabularies have stay as they are there: a name that two members of a set bring would count
+    twice, against the concept of MeSH that has it too.
+    """
     rows = list(rows_of(data / "fresh-2026" / "mondo.tsv.gz"))
+    older = _names_of_diseases(data, {row["id"] for row in rows if row["deprecated"] == "1"})
     for row in rows:
         for name in (row["label"], *_several(row["synonyms"])):
             texts.want(name or "", cased=False)
@@ -260,10 +265,20 @@ def mondo(data: Path, texts: Open) -> _Finish:
                 continue
             yield {**base, "name": row["label"], "kind": "label", "parents": row["parents"]}
             for name in _several(row["synonyms"]):
-                if texts.count(name, cased=False):
+                if name.lower() not in older and texts.count(name, cased=False):
                     yield {**base, "name": name, "kind": "related"}
 
     return finish
+
+
+def _names_of_diseases(data: Path, deprecated: Collection[str]) -> set[str]:
+    """The names of DOID, MONDO and MeSH in older tables, in lower case, without those of deprecated concepts."""
+    names = {row["name"].lower() for row in rows_of(data / "dict-mesh-2024" / "mesh-descriptors-2024.tsv.gz")}
+    for row in rows_of(data / "lexica-biolexica" / "disease-lexicon.tsv.gz"):
+        identifier = row["curie"].upper()
+        if identifier.startswith(("DOID:", "MONDO:")) and row["source"] != "hp" and identifier not in deprecated:
+            names.add(row["text"].lower())
+    return names
 
 
 if __name__ == "__main__":

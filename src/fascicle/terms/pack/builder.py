@@ -7,6 +7,7 @@ sorts spill to the disk. The result depends on the records alone, not on the mem
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,6 +38,7 @@ _MIB: Final = 1 << 20
 _KINDS: Final = {kind: number for number, kind in enumerate(NAME_KINDS)}
 _TOGETHER: Final = 1 << 13  # names that get their keys together
 _EVERY: Final = 10_000
+_SHORTENED: Final = re.compile(r"[A-Z]\. ?[a-z]")  # of a genus
 
 
 class BuildSettings(Settings, frozen=True, kw_only=True):
@@ -142,10 +144,11 @@ def build(
 
 
 def _shown(concept: Merged) -> MergedName | None:
-    """Returns the name to show: what a source states, the English label, another label, or the first name."""
+    """Returns the name to show: what a source states, the English label, another label, or the first name in full."""
 
     def rank(name: MergedName) -> int:
-        of_kind = 3 if name.kind != "label" else 1 if name.language == "en" else 2
+        other = 4 if _SHORTENED.match(name.surface) else 3
+        of_kind = other if name.kind != "label" else 1 if name.language == "en" else 2
         return 0 if name.surface == concept.label else of_kind
 
     return min(concept.names, key=rank, default=None)
