@@ -59,7 +59,7 @@ def test_types_without_gold_have_no_ranker(found: LinkerWithPacks) -> None:
         ("A tumor was found.", "tumor", "Disease", "MESH:D009369"),
         ("Her cancer was treated.", "cancer", "Disease", "MESH:D009369"),
         ("Many had infections.", "infections", "Disease", "MESH:D007239"),
-        ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "MESH:D009396"),
+        ("Nephroblastoma is rare.", "Nephroblastoma", "Disease", "DOID:2154"),
         ("Serum lipids rose.", "lipids", "Chemical", "MESH:D008055"),
         ("We gave aspirin daily.", "aspirin", "Chemical", "MESH:D001241"),
         ("A venous thrombo-embolism was seen.", "venous thrombo-embolism", "Disease", "MESH:D054556"),

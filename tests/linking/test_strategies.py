@@ -217,6 +217,49 @@ def test_another_pack_may_have_the_vocabulary(home: Path) -> None:
     assert [[link.curie or link.nil for link in several] for _, several in patch.links] == [["X:1"], [True]]
 
 
+LOOSE = (Name("Epilepsies, Myoclonic", "label"), Name("Dravet syndrome", "exact"), Name("infantile epilepsy", "exact"))
+
+
+def labelled(home: Path, folder: str, *names: Name, loose: tuple[Name, ...] = LOOSE) -> Pack:
+    """A pack of a coarse concept of MeSH and one of DOID."""
+    concepts = {
+        "mesh": [ConceptRecord(curie="MESH:D1", type="Disease", names=loose)],
+        "doid": [ConceptRecord(curie="DOID:2", type="Disease", names=names)],
+    }
+    build_small(home / folder, concepts, parts=REAL_PARTS)
+    return Pack.open(home / folder)
+
+
+def answer_of(pack: Pack, surface: str, **settings: Any) -> list[tuple[str, str]]:
+    """Candidates of a mention with their tiers, an answer first."""
+    linker = Linker(pack, **settings)
+    asked = document(f"With {surface}.", (surface, "Disease", ""))
+    (patch,) = linker.predict([asked])
+    (decision,) = linker.explained([asked])[0]
+    assert [one.curie for one in decision.links] == [one.curie for _, several in patch.links for one in several]
+    assert decision.answer
+    return [(one.curie, one.tier) for one in decision.candidates]
+
+
+@pytest.mark.parametrize("settings", [{}, {"order": ("MESH",)}])
+def test_a_label_as_written_precedes_loose_names_of_other_vocabularies(
+    tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    own = Name("Dravet syndrome", "label")
+    pack = labelled(tmp_path, "label", own, Name("infantile epilepsy", "exact"))
+    assert answer_of(pack, "Dravet syndrome", **settings) == [("DOID:2", "exact"), ("MESH:D1", "broader")]
+    assert answer_of(pack, "dravet syndrome", **settings) == [("DOID:2", "folded"), ("MESH:D1", "broader")]
+    assert answer_of(pack, "Dravet syndrome", ontology="MESH") == [("MESH:D1", "exact")]
+    if settings:  # a name that is loose in each is of the first vocabulary
+        assert answer_of(pack, "infantile epilepsy", **settings) == [("MESH:D1", "exact")]
+
+
+def test_a_label_of_two_vocabularies_precedes_none(home: Path) -> None:
+    own = Name("Dravet syndrome", "label")
+    pack = labelled(home, "labels", own, loose=(own,))
+    assert answer_of(pack, "Dravet syndrome", order=("MESH",)) == [("MESH:D1", "exact")]
+
+
 def test_a_pack_without_the_species_gives_none_of_others(home: Path) -> None:
     fish = ConceptRecord(curie="X:1", type="Gene", taxon="NCBITaxon:7955", names=(Name("telomerase", "label"),))
     build_small(home / "fish", {"fish": [fish]}, parts=REAL_PARTS)

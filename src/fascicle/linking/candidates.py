@@ -19,6 +19,7 @@ TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
+BROADER: Final = "broader"  # tier of a candidate that has a label of another vocabulary as a loose name
 FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})  # of the families of a type
 
 
@@ -61,6 +62,8 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
         agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
         remembered: how many documents annotated the surface with it.
         remembered_all: how many annotated it with any concept.
+        precedence: 1 of the only candidate whose label is the mention as written, -1 of one of another vocabulary that
+            has it as a loose name, else 0; see `label_precedence`.
     """
 
     units: list[Unit]
@@ -71,6 +74,7 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
     agrees: Floats
     remembered: Ints
     remembered_all: Ints
+    precedence: Ints
 
     @property
     def dense(self) -> Floats:
@@ -114,11 +118,58 @@ def separate_mentions(found: Candidates, chosen: Bools) -> Candidates:
     return Candidates(**_columns(found, rows) | {"units": [one for one, _ in made], "owners": owners})
 
 
+def shared_priors(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
+    """Returns the priors of candidates: concepts of a set share the prior of a name that several of them have.
+
+    Args:
+        first: of the rows of each candidate, the best.
+        members: concept of each row.
+        ways: how each was found.
+        priors: of each row.
+    """
+    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
+    best = first[owners]
+    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
+    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
+    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
+    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
+    return np.minimum(priors[first] + others, 1.0)
+
+
+def label_precedence(
+    owners: Ints, written: Bools, priors: Floats, vocabularies: Ints, types: Ints, *, units: int
+) -> Ints:
+    """Returns `Candidates.precedence`: a label, as written, precedes a loose name of another vocabulary.
+
+    It precedes none where another concept is far more probable, which a curated rule prefers then.
+
+    ``Obstructive hydrocephalus`` is a label of DOID, and a loose name of the coarser `Hydrocephalus` of MeSH.
+
+    Args:
+        owners: number of the unit of each candidate.
+        written: whether a label of each is the mention as written.
+        priors: of each.
+        vocabularies: of the concept that leads the set of each.
+        types: of the concepts.
+        units: how many there are.
+    """
+    only = np.bincount(owners, weights=written, minlength=units) == 1
+    highest = np.zeros(units)
+    np.maximum.at(highest, owners, priors)
+    precedes = written & only[owners] & (priors * _FAR >= highest[owners])
+    place = np.full(units, -1)
+    place[owners[precedes]] = np.flatnonzero(precedes)
+    first = place[owners]
+    loose = (first >= 0) & ~precedes & (vocabularies != vocabularies[first]) & (types == types[first])
+    return np.where(loose, -1, precedes.astype(np.int64))
+
+
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:
     """Returns whether each candidate may stay, given those of vocabularies that precede its own.
 
-    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates: `breast
-    cancer` is the concept of MeSH that has this name, and not a narrower one of DOID beside it.
+    Where an equal name leads to a concept of a vocabulary, concepts of later vocabularies are no candidates, but for
+    one whose label is the mention as written: `renal calculi` is the concept of MeSH that has this name, and not
+    another one of DOID beside it.
 
     Args:
         places: of the vocabulary of each concept of the pack.
@@ -129,10 +180,11 @@ def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bo
     first = np.full(len(found.units), int(places.max(initial=0)) + 1)
     equal = allowed & (found.tiers <= CANONICAL)
     np.minimum.at(first, found.owners[equal], own[equal])
-    may_stay: Bools = own <= first[found.owners]
+    may_stay: Bools = (own <= first[found.owners]) | (found.precedence > 0)
     return may_stay
 
 
+_FAR: Final = 10.0  # times as probable
 _DIGITS: Final = 6  # of a score, as everywhere
 
 

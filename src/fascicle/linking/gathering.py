@@ -16,10 +16,13 @@ from fascicle.linking.candidates import (
     CANONICAL,
     EXACT,
     FAMILY_TYPES,
+    FOLDED,
     REMEMBERED,
     Candidates,
     FoundConcepts,
+    label_precedence,
     limit_candidates,
+    shared_priors,
 )
 from fascicle.linking.equivalents import (
     ITSELF,
@@ -235,7 +238,8 @@ class CandidateGenerator:
 
     def _best(self, units: list[Unit], found: Sequence[FoundConcepts], without: Excluded) -> Candidates:
         """Returns the candidates, by the best of the names that lead to them."""
-        active, leads = self.finder.pack.active, self.finder.pack.leads
+        pack = self.finder.pack
+        active, leads = pack.active, pack.leads
         seen, counts = self._remembered(units, without)
         rows = FoundConcepts(*map(np.concatenate, zip(*(astuple(one) for one in (*found, seen)), strict=True)))
         priors = np.full(len(rows.terms), 0.5)
@@ -248,13 +252,16 @@ class CandidateGenerator:
         if len(leads):
             by_key = np.where(rows.tiers <= CANONICAL, EXACT, rows.tiers)  # names of one key have it by turns
             how = (by_key * 8 + rows.distance) * 8 + rows.ways
-            priors[first] = _of_sets(first, rows.concepts, how, priors)
+            priors[first] = shared_priors(first, rows.concepts, how, priors)
         ways = np.bitwise_or.reduceat(1 << rows.ways, first) if len(first) else _NONE
         best, names = _at(rows, first), np.diff(first, append=len(pairs))
         concepts = pairs[first] & 0xFFFFFFFF
         labels = (rows.terms >= 0) & (rows.distance == np.repeat(best.distance, names))
         labels[labels] = active.kind[rows.terms[labels]] == _LABEL
-        labels = np.logical_or.reduceat(labels, first) if len(first) else labels
+        by_case = np.where(pack.taxon_rows[rows.concepts] > 0, EXACT, FOLDED)  # CAT is not Cat
+        written = labels & (rows.tiers <= by_case) & (rows.distance == ITSELF) & (rows.ways <= _WAY["long"])
+        if len(first):
+            labels, written = (np.logical_or.reduceat(one, first) for one in (labels, written))
         remembered = np.zeros(len(first), dtype=np.int64)
         places = np.array([unit << 32 | row for unit, row in counts], dtype=np.int64)
         remembered[np.searchsorted(pairs[first], places)] = list(counts.values())
@@ -270,6 +277,14 @@ class CandidateGenerator:
             agrees=agrees,
             remembered=remembered,
             remembered_all=totals[best.owners],
+            precedence=label_precedence(
+                best.owners,
+                written,
+                priors[first],
+                pack.prefix_rows[concepts],
+                pack.type_rows[concepts],
+                units=len(units),
+            ),
         )
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
         allowed[self._strangers(gathered)] = False
@@ -378,21 +393,3 @@ def _missing(units: Sequence[Unit], found: Sequence[FoundConcepts], *, below: fl
     for rows in found:
         none[rows.owners[rows.similarity >= below]] = False
     return np.flatnonzero(none).tolist()
-
-
-def _of_sets(first: Ints, members: Ints, ways: Ints, priors: Floats) -> Floats:
-    """Returns the priors of candidates: concepts of a set share the prior of a name that several of them have.
-
-    Args:
-        first: of the rows of each candidate, the best.
-        members: concept of each row.
-        ways: how each was found.
-        priors: of each row.
-    """
-    owners = np.repeat(np.arange(len(first)), np.diff(first, append=len(members)))
-    best = first[owners]
-    rows = np.flatnonzero((ways == ways[best]) & (members != members[best]))
-    rows = rows[np.lexsort((-priors[rows], members[rows], owners[rows]))]
-    rows = rows[np.diff(owners[rows] << 32 | members[rows], prepend=-1) != 0]
-    others = np.bincount(owners[rows], weights=priors[rows], minlength=len(first))
-    return np.minimum(priors[first] + others, 1.0)

@@ -24,6 +24,7 @@ from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, make_units, visible_ways
 from fascicle.linking.candidates import (
+    BROADER,
     FAMILY,
     FAMILY_TYPES,
     TIERS,
@@ -217,12 +218,17 @@ class Linker(LinkStep):
                 )
 
     def _tiers(self, found: Candidates, rows: Ints) -> list[str]:
-        """Returns the tier of each candidate: of a family for a mention of a member, that it is one."""
+        """Returns the tier of each candidate: of a family or of a coarser concept, that it is one."""
         families = [self.pack.types.index(one) for one in FAMILY_TYPES.values() if one in self.pack.types]
         is_family = np.isin(self.pack.type_rows[found.concepts[rows]], families).tolist()
         types = (found.units[unit].type in FAMILY_TYPES for unit in found.owners[rows].tolist())
-        tiers = zip(found.tiers[rows].tolist(), is_family, types, strict=True)
-        return [FAMILY if family and wider else TIERS[tier] for tier, family, wider in tiers]
+        tiers = [
+            BROADER if one < 0 else TIERS[tier]
+            for one, tier in zip(found.precedence[rows], found.tiers[rows], strict=True)
+        ]
+        return [
+            FAMILY if family and wider else tier for tier, family, wider in zip(tiers, is_family, types, strict=True)
+        ]
 
     def _asked(self, document: Document) -> list[int]:
         """Returns the numbers of the mentions that are linked."""

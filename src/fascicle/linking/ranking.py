@@ -186,7 +186,7 @@ def _undecided(scores: Floats, nil: Floats, owners: Ints, alike: Ints, threshold
     first = np.flatnonzero(np.diff(owners, prepend=-1))
     best = np.full(len(nil), np.nan)
     best[owners[first]] = scores[first]
-    counts = np.bincount(owners, minlength=len(nil))
+    counts = np.bincount(owners, weights=scores > 0, minlength=len(nil)).astype(np.int64)
     comparable = np.bincount(owners, weights=scores >= _COMPARABLE * best[owners], minlength=len(nil))
     several = np.minimum(np.minimum(np.maximum(comparable.astype(np.int64), 2), counts), _MOST_ALIKE)
     open_ = (best < thresholds) & (nil < best) & (several > 1)
@@ -220,10 +220,11 @@ class CandidateRanker:
         """
         units, kinds = len(found.units), [unit.type for unit in found.units]
         sums = stated_scores(found, features)  # decide between candidates that are equally probable
+        sums[found.precedence < 0] = -np.inf  # a label of another vocabulary precedes them
         shares = unit_shares(sums, found.owners, units)
         stated = np.lexsort((found.concepts, -sums, found.owners))
-        parts = list(self._by_ranker(kinds, found.owners, stated))
-        scores, nil = np.full(len(sums), np.nan), np.full(units, np.nan)
+        parts = list(self._by_ranker(kinds, found.owners, stated[found.precedence[stated] >= 0]))
+        scores, nil = np.where(np.isinf(sums), 0.0, np.nan), np.full(units, np.nan)
         for ranker, numbers, rows, owners in parts:
             weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
             scores[rows], nil[numbers] = probabilities(Choices(owners, features[rows], len(numbers)), weights)
