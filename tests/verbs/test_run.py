@@ -168,7 +168,7 @@ def test_links_are_in_the_documents_and_in_the_report(cli: Callable[..., Any], p
     assert totals["concepts"] == Counter(kind for kind, _ in set(linked)) == {"Chemical": 1, "Disease": 1}
     (origin,) = totals["origins"]
     assert "MESH" in origin
-    assert "MESH (2024)" in origin
+    assert "MESH (2026)" in origin
     page = Path("out/report.html").read_text(encoding="utf-8")
     assert origin in page
     assert "MESH:D001241" in page
