@@ -373,7 +373,7 @@ def test_a_model_is_not_run_without_what_it_reads(learnt: Made) -> None:
         ("Chemical\n", "column"),
         ("\n", "no name"),
         ("\taspirin\n", "type"),
-        ("".join(f"T{at}\tname{at}\n" for at in range(65)), "65 types"),
+        ("".join(f"T{at}\tname{at}\n" * 2 for at in range(65)), "65 types"),
         ("Chemical\t-\n", "no name"),
         (None, "does not exist"),
     ],

@@ -416,6 +416,7 @@ def test_links_in_brat() -> None:
     assert (stats.documents, stats.mentions, stats.discontinuous) == (746, 44867 - 3, 127)
     assert stats.events == {
         "repair duplicate-mention": 3,
+        "repair fragments-sorted": 8,
         "loss malformed-line": 3,  # the third is a line of text
     }
     kinds: Counter[str] = Counter()
@@ -436,7 +437,8 @@ def test_links_of_another_form() -> None:
     assert sum(len(mention.links) for mention in mentions) == 9793
     assert sum(mention.type.isupper() for mention in mentions) == 1
     events = Counter(event.code for document in documents for event in document.events)
-    assert events == {"attributes-left-out": 190, "events-left-out": 190, "triggers-left-out": 190}
+    left_out = {"attributes-left-out": 190, "events-left-out": 190, "triggers-left-out": 190}
+    assert events == {**left_out, "fragments-sorted": 3}
 
 
 @pytest.mark.slow

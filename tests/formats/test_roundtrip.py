@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,8 +214,16 @@ def brat_documents(draw: st.DrawFn) -> Document:
     return Document(id=draw(NAME), text=text, mentions=unique(mentions)[0])
 
 
+def _without_gaps_of_blanks(document: Document) -> Document:
+    """Removes mentions with two fragments that brat cannot tell from one name over a line end."""
+    text = document.text
+    kept = [m for m in document.mentions if not any(text[a:b].isspace() for (_, a), (b, _) in pairwise(m.spans))]
+    return msgspec.structs.replace(document, mentions=tuple(kept))
+
+
 @few
 @given(st.lists(brat_documents(), min_size=1, max_size=3).filter(_unique_ids), st.sampled_from(["file", "file.zip"]))
 def test_brat(found: list[Document], file: str) -> None:
+    found = [_without_gaps_of_blanks(document) for document in found]
     same = {document.id: document for document in _through(found, "brat", file=file)}
     assert same == {document.id: document for document in found}

@@ -131,7 +131,7 @@ def test_an_order_changes_the_identifier_and_not_the_set(pack: Pack, order: list
     [
         ((), "rash", {"MESH:3", "DOID:6"}),
         (("MESH",), "rash", {"MESH:3"}),
-        (("DOID", "MESH"), "rash", {"DOID:6"}),
+        (("DOID", "MESH"), "rash", {"MESH:3", "DOID:6"}),  # it is the label of the first
         (("NONE",), "rash", {"MESH:3", "DOID:6"}),
         (("MESH",), "skin rash", {"DOID:7"}),
         (("MESH",), "AX", {"MESH:1", "MESH:3"}),

@@ -62,7 +62,7 @@ def test_whole_sections_are_linked(served: Standing) -> None:
     (one,), (known, unknown) = map(entities, reply.json)
     assert {each["namespace"] for each in (one, known, unknown)} == {"KAZUAPILinkingOnlyRequest"}
     assert (one["match"], one["entity_class"], one["spans"]) == ("breast cancer", "Disease", [{"start": 0, "end": 13}])
-    assert [each["source"] for each in one["mappings"]] == ["MESH"]
+    assert [each["source"] for each in one["mappings"]] == ["DOID"]  # whose label it is
     assert known["mappings"][0]["default_label"] == "Asthma"
     assert "mappings" not in unknown
 

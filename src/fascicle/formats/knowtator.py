@@ -89,7 +89,7 @@ def _document(tree: Tree, place: str, records: list[Element], source: Source) ->
             if len(annotators) > 1:
                 attributes = [*attributes, ("annotator", _annotator(one))]
             spans = [_span(span, tree.place(place)) for span in one.iterfind("span")]
-            told = one.findtext("spannedText") or " ... ".join(span.text or "" for span in one.iterfind("span"))
+            told = one.findtext("spannedText") or " ... ".join(span.text for span in one.iterfind("span") if span.text)
             if kind:
                 collector.add(
                     spans, kind, expected=told or None, is_standoff=True, links=links, attributes=tuple(attributes)

@@ -111,7 +111,8 @@ class CandidateGenerator:
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
         less = [(number, one) for number in missing for one in units[number].question.shorter]
         found.append(self._look(less, units, self.finder.find))
-        missing = np.setdiff1d(missing, self._families_of(units, missing).owners).tolist()
+        families = set(self._families_of(units, missing).owners.tolist())
+        missing = [number for number in missing if number not in families]
         units, by_short = self._by_short(units, missing, without or {})
         found += [by_short, self._families_of(units, range(len(units)))]
         if (dense := self.finder.dense) is not None:

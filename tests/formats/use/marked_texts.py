@@ -176,7 +176,7 @@ BRAT = (
         format="brat",
         files={"c/1.txt": "acute heart\nfailure.\n", "c/1.ann": "T1\tDisease 6 11;12 19\theart failure\n"},
         read="c",
-        wanted=(Page("acute heart\nfailure.\n", (Marked(((6, 11), (12, 19)), "Disease"),), "1"),),
+        wanted=(Page("acute heart\nfailure.\n", (mark(6, 19, "Disease"),), "1"),),
     ),
     Given(
         name="offsets wrong by one",

@@ -228,4 +228,51 @@ JATS = (
         flawed=True,
     ),
 )
-ALL = (*BIOC, *MEDLINE, *JATS)
+
+
+def _tei(body: str) -> str:
+    head = "<teiHeader><fileDesc><titleStmt><title>Lung \U0001f600</title></titleStmt></fileDesc></teiHeader>"
+    return f'<TEI xmlns="http://www.tei-c.org/ns/1.0">{head}<text><body><div>{body}</div></body></text></TEI>'
+
+
+TEI = (
+    Given(
+        name="a citation behind a name",
+        format="tei",
+        files={"a.xml": _tei('<p>IL-2<hi rend="superscript"><ref type="bibr" target="#b0">3</ref></hi> rose.</p>')},
+        wanted=(Page("Lung \U0001f600\n\nIL-2 rose."),),
+    ),
+    Given(
+        name="a charge, and two paragraphs",
+        format="tei",
+        files={"a.xml": _tei('<p>Ca<hi rend="superscript">2+</hi> rose.</p><p>Two &lt; three</p>')},
+        wanted=(Page("Lung \U0001f600\n\nCa2+ rose.\n\nTwo < three"),),
+    ),
+)
+
+
+def _knowtator(*spans: tuple[int, int]) -> str:
+    places = "".join(f'<span start="{start}" end="{end}"/>' for start, end in spans)
+    return (
+        f'<annotations textSource="a.txt"><annotation><mention id="E1"/>{places}</annotation>'
+        '<classMention id="E1"><mentionClass id="MONDO:0005138">lung cancer</mentionClass></classMention></annotations>'
+    )
+
+
+KNOWTATOR = (
+    Given(
+        name="a name behind an astral character",
+        format="knowtator",
+        files={"c/a.txt": "\U0001f600 lung cancer", "c/a.txt.xml": _knowtator((2, 13))},
+        read="c",
+        wanted=(Page("\U0001f600 lung cancer", (mark(2, 13, "MONDO", "MONDO:0005138"),), "a"),),
+    ),
+    Given(
+        name="a name with a gap",
+        format="knowtator",
+        files={"c/a.txt": "lung and liver cancer", "c/a.txt.xml": _knowtator((0, 4), (15, 21))},
+        read="c",
+        wanted=(Page("lung and liver cancer", (Marked(((0, 4), (15, 21)), "MONDO", ("mondo:0005138",)),), "a"),),
+    ),
+)
+ALL = (*BIOC, *MEDLINE, *JATS, *TEI, *KNOWTATOR)

@@ -53,6 +53,10 @@ RECORD = st.builds(
 SOURCES = st.dictionaries(st.sampled_from(["one", "two", "three"]), st.lists(RECORD, max_size=12), min_size=1)
 
 
+# Another source calls the previous symbol of a gene a synonym of it, which says less.
+STRENGTH = ["label", "previous", "exact", "related", "broad", "narrow", "abbreviation", "generated"]
+
+
 class Oracle:
     """What `ConceptRecord` and the page of packs promise, in plain dicts."""
 
@@ -78,7 +82,7 @@ class Oracle:
                 if kind == "label" and labels.setdefault(name.language, name.surface) != name.surface:
                     kind = "exact"
                 before, sources = found.get((name.surface, name.language), (kind, ()))
-                best = min(before, kind, key=[*NAME_KINDS].index)
+                best = min(before, kind, key=STRENGTH.index)
                 found[name.surface, name.language] = (best, tuple(dict.fromkeys((*sources, source))))
         return {which: facts for which, facts in found.items() if key(which[0])}
 
