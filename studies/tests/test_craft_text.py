@@ -15,4 +15,5 @@ def test_the_official_texts_of_craft(fascicle_data: Path) -> None:
     kinds: Counter[str] = Counter()
     for _, official, ours, short in craft_text.texts_of(fascicle_data / "craft"):
         kinds.update(kind for kind, _ in craft_text.differences(official, ours, short))
-    assert kinds == {"same": 9_506, "blanks": 82, "added heading": 181, "short abstract": 20, "keywords": 2}
+    rest = {"blanks": 82, "added heading": 181, "short abstract": 20, "keywords": 2}
+    assert kinds == {"same": 9_489, **rest, "official alone": 17, "ours alone": 17}  # with raised marks of notes

@@ -70,6 +70,8 @@ Taxol<sup>™</sup>|Xarelto<sup>TM</sup>|HLA-B<sup>*</sup>57:01|CYP2D6<sup>*</su
 ΔG<sup>‡</sup>|T<sub>2</sub><sup>*</sup>|D-Trp<sup>6</sup>-LHRH|Asp<sup>816</sup>|3d<sup>10</sup>
 IL<sup>2</sup>R|M<sup>me</sup>|x<sup>n</sup>|e<sup>x</sup>|10<sup>-</sup><sup>4</sup> overall
 cm<sup>−</sup><sup>1</sup>|mi<sup>2</sup>|(1-R)<sup>2</sup>|ax<sup>2</sup> + b|sin<sup>2</sup>δ|O(n<sup>2</sup>)
+Pde6b<sup>rd<sup>1</sup></sup> mice|Cftr<sup>tm<sup>1</sup>Unc</sup>|Χ<sup>2</sup> = 2.91|anti-Src[pY<sup>418</sup>]
+BMI = WSAC/NA<sup>2</sup>*100|0.15×S<sup>3</sup>+11.38×10<sup>-3</sup>*S<sup>4</sup>|1.10<sup>7</sup> CFU
 """.replace("\n", "|")
     .strip("|")
     .split("|")

@@ -55,6 +55,9 @@ def test_marks_never_join_a_name(name: str, mark: str) -> None:
     ("text", "shown"),
     [
         ("gout<sup><a>1</a>,<a>2</a></sup> was", "gout was"),
+        ("<sup>1</sup>Pack years; <sup>2</sup>Non-smoker; <sup>3</sup>White", "Pack years; Non-smoker; White"),
+        ("<sup>a</sup>In F2 mice.<sup>b</sup>In 76 mice", "In F2 mice. In 76 mice"),
+        ("<sup>1</sup>H and <sup>2</sup>H, <sup>3</sup>H", "1H and 2H, 3H"),
         ("gout<a><sup>1</sup></a><sup>,</sup><a><sup>2</sup></a> was", "gout was"),
         ("gout<sup><a>1</a></sup>,<sup><a>2</a></sup> was", "gout was"),
         ("gout<sup><a>1</a></sup>–<sup><a>4</a></sup> was", "gout was"),

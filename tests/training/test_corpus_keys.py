@@ -108,7 +108,9 @@ def test_errors_name_the_keys_of_a_recipe(tmp_path: Path, numbers: str, bare: st
         found(recipe(tmp_path, numbers, labels="O"))
     with pytest.raises(InputError, match="bare_tags = true") as prefixless:
         found(recipe(tmp_path, bare, format="conll"))
-    (tmp_path / "odd.jsonl").write_text('{"text": "Bonn", "markables": [{"begin": 0, "end": 4, "kind": "X"}]}\n', encoding="utf-8")
+    (tmp_path / "odd.jsonl").write_text(
+        '{"text": "Bonn", "markables": [{"begin": 0, "end": 4, "kind": "X"}]}\n', encoding="utf-8"
+    )
     with pytest.raises(InputError, match=r'fields = \["entities=markables"') as unread:
         found(recipe(tmp_path, "odd.jsonl"))
     for error in (lacking, prefixless, unread):

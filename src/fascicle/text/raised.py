@@ -93,7 +93,9 @@ _NAMED: Final = re.compile(
     re.I,
 )
 _BASE: Final = re.compile(r"(?:^|[^\w.,-]|(?<=\d)x)(10|2)$")
-_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔηλμπρσφχω]|[abc]x)$")
+_LETTER: Final = re.compile(r"(?:^|[^\w-])([A-Za-zÅΔΧηλμπρσφχω]|[abc]x)$")
+_FACTOR: Final = re.compile(r"(?:[*×·]\s?|\w/)[A-Za-z]{1,3}$")
+_PRODUCT: Final = re.compile(r"(?<![\d.])\d\.10$")  # a full stop for a multiplication sign
 _UNIT: Final = re.compile(
     r"(?:^|[^A-Za-zµμ])(?:[kcdmnµμ]?m|inch|ft|mi|sec|ms|min|м)$|"
     r"\((?:[^()]*(?:[+−=×·]| [–-] )[^()]*|\d+[–-]\w)\)$"  # or what is computed
@@ -104,7 +106,7 @@ _FORMULA: Final = re.compile(
 )
 _RESIDUE: Final = re.compile(
     r"(?<!c-)(?<![A-Za-z])(?:Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val|Sar|Nle|"
-    r"Aib|Orn)$"
+    r"Aib|Orn|p[STY])$"
 )
 
 
@@ -116,7 +118,7 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     Args:
         pieces: of one block, in their order.
     """
-    shown, marks = list[str](), list[int]()
+    shown, marks, is_next = list[str](), list[int](), _Notes(pieces)
     for at, piece in enumerate(pieces):
         shown.append(piece.text)
         if piece.level is Level.PLAIN or not piece.text.strip():
@@ -128,8 +130,11 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
             for text, level in following
             if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
         )
+        if at and pieces[at - 1].level is piece.level is Level.RAISED and shown[at - 1][-1:].isalpha():
+            continue  # the raised number of a raised name, as of the allele `rd1`
         follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
-        if _is_mark(piece, before, after, follows=bool(follows)):
+        starts_note = is_next(piece, after)
+        if starts_note or _is_mark(piece, before, after, follows=bool(follows)):
             marks.append(at)
             shown[at] = ""
     if not marks:
@@ -143,6 +148,22 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
         if at and at - 1 not in out and (pieces[at - 1].level is Level.RAISED or re.match("[.,;:)]", after)):
             shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is Level.RAISED else " ")
     return shown, marks
+
+
+class _Notes:
+    """Marks of the notes in one block, as below a table: `1` before the first word, `2` before a later one."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        first = next((piece for piece in pieces if piece.text.strip()), Piece(""))
+        mark = first.text.strip()
+        self._next = "" if first.level is Level.PLAIN or mark not in ("1", "a") else mark
+
+    def __call__(self, piece: Piece, after: str) -> bool:
+        """Whether a piece is the mark of the next note."""
+        if not self._next or piece.text.strip() != self._next or not re.match("[A-Za-z][a-z]", after):
+            return False
+        self._next = str(int(self._next) + 1) if self._next.isdigit() else chr(ord(self._next) + 1)
+        return True
 
 
 def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
@@ -192,6 +213,8 @@ def _belongs(number: str, before: str, after: str) -> bool:
         return base[1] == "10" or not is_list
     if is_list:
         return False
+    if after[:1] in ("*", "×", "^") or _FACTOR.search(before) or _PRODUCT.search(before):
+        return True  # a power in a formula
     return re.match(r"[+−](?!\w)|-(?!\w)", after) is not None or _is_exponent(number, before, after)
 
 
