@@ -72,7 +72,7 @@ def test_every_tag_that_counts_is_read(read: Callable[..., Any]) -> None:
         CrossReference("NCIT:C2991", "skos:exactMatch"),
         CrossReference("MESH:D004194", "skos:exactMatch"),
         CrossReference("umls:C0012634", "skos:exactMatch"),
-        CrossReference("OMIM:100050"),
+        CrossReference("OMIM:100050", "skos:closeMatch"),
     )
     assert first.parents == ("DOID:2", "DOID:4")
     assert first.rank == "sub family"

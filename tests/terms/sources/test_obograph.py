@@ -83,7 +83,7 @@ def test_nodes_and_edges_are_read(read: Callable[..., Any]) -> None:
     assert neuron.references == (
         CrossReference("BTO:0000938"),
         CrossReference("FMA:54527", "skos:exactMatch"),
-        CrossReference("MESH:D009474"),
+        CrossReference("MESH:D009474", "skos:closeMatch"),
     )
     assert edge.parents == ("CL:0000393",)
     assert found["CL:0000001"].obsolete

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -27,9 +27,11 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANS: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "W": " "})
 _SYNONYMS: Final[tuple[NameKind, ...]] = ("exact", "related", "broad", "narrow")
 _SCOPES: Final[Mapping[str, NameKind]] = MappingProxyType({kind.upper(): kind for kind in _SYNONYMS})
+_TYPE: Final = re.compile(rf'synonymtypedef:\s*(\S+)\s+"(?:[^"\\]|\\.)*"\s+({"|".join(_SCOPES)})\b')
 _OLD: Final[Mapping[str, NameKind]] = MappingProxyType({f"{kind}_synonym": kind for kind in _SYNONYMS})
 _RANK: Final = "has_rank"  # of a taxon, in the taxonomy of NCBI as OBO
 _SOURCE: Final = re.compile(r'\bsource="((?:[^"\\]|\\.)*)"')  # of a modifier
+_MODIFIERS: Final = re.compile(r'\s\{\s*[\w.:\-]+=(?:"(?:[^"\\]|\\.)*"|[^{}"])*\}\s*$')
 # Behind a text: a tag as in RDF, or a modifier.
 _LANGUAGE: Final = re.compile(r'^@([A-Za-z]{2,3})\b|[{,]\s*(?:xml:)?lang(?:uage)?="([A-Za-z]{2,3})\b')
 
@@ -41,10 +43,12 @@ class _Dialect:
     Attributes:
         above: relations to concepts that count as parents, beside ``is_a``.
         taxon: prefix of the cross-reference that is the species; empty for none.
+        scopes: types of synonyms -> the scope that the header declares for them.
     """
 
     above: Collection[str] = ()
     taxon: str = ""
+    scopes: Mapping[str, NameKind] = field(default_factory=dict)
 
 
 _OBO: Final = _Dialect()
@@ -61,8 +65,9 @@ def read_obo(settings: SourceSettings, report: SourceReport, *, dialect: _Dialec
 
 
 def _terms(settings: SourceSettings, report: SourceReport, dialect: _Dialect) -> Iterator[Draft]:
-    empty = True
-    for kind, place, tags in _stanzas(settings, report):
+    empty, scopes = True, dict[str, NameKind]()
+    dialect = replace(dialect, scopes=scopes)
+    for kind, place, tags in _stanzas(settings, report, scopes):
         empty = False
         if kind == "Term":
             report.rows += 1
@@ -71,9 +76,13 @@ def _terms(settings: SourceSettings, report: SourceReport, dialect: _Dialect) ->
         raise FormatError("the file has no stanza, such as [Term]; is it OBO?", at=settings.path)
 
 
-def _stanzas(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[str, Place, _Tags]]:
+def _stanzas(
+    settings: SourceSettings, report: SourceReport, scopes: dict[str, NameKind]
+) -> Iterator[tuple[str, Place, _Tags]]:
     kind, at, tags = "", Place(settings.path, 1), list[tuple[str, str, Place]]()
     for place, line in _whole_lines(settings, report):
+        if not kind and (declared := _TYPE.match(line)):
+            scopes[declared[1]] = _SCOPES[declared[2]]
         if not kind and line.startswith("treat-xrefs-as-"):
             report.lose("header", place)
         if not kind and line.startswith("import:"):
@@ -133,7 +142,8 @@ class _Stanza:
             self.draft.report.lose("tag", place)
             return
         words = found[2].partition("[")[0].split()
-        scope: NameKind = next((_SCOPES[word] for word in words if word in _SCOPES), "related")
+        known = _SCOPES if any(word in _SCOPES for word in words) else self.dialect.scopes
+        scope: NameKind = next((known[word] for word in words if word in known), "related")
         kind = _OLD.get(tag, scope)
         if kind in ("exact", "related") and any(is_short(word) for word in words if word not in _SCOPES):
             kind = "abbreviation"
@@ -184,6 +194,7 @@ _TAKES: Final[Mapping[str, Callable[[_Stanza, str, str, Place], object]]] = Mapp
         "def": _Stanza.take_definition,
         "xref": _Stanza.take_xref,
         "xref_analog": _Stanza.take_xref,
+        "xref_unk": _Stanza.take_xref,
         "equivalent_to": lambda stanza, tag, value, place: stanza.take_property(tag, f"exactMatch {value}", place),
         "is_a": lambda stanza, _tag, value, place: stanza.draft.above(_plain(value), place=place),
         "relationship": _Stanza.take_relation,
@@ -212,7 +223,7 @@ def _text(value: str) -> str:
     """Returns a text without quotes, and without comment and modifiers in braces at its end."""
     end = re.search(r"(?<!\\)\s!\s", value)
     text = value[: end.start()] if end else value
-    modifiers = re.search(r"\s\{[\w.:\-]+=[^{}]*\}\s*$", text)
+    modifiers = _MODIFIERS.search(text)
     return _unescaped(text[: modifiers.start()] if modifiers else text)
 
 

@@ -77,7 +77,9 @@ def _triples(path: str) -> Iterator[Any]:
         if stream.read(len(BOM_UTF8)) != BOM_UTF8:
             stream.seek(0)
         try:
-            yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///")
+            # Strictly, it refuses xml:lang="", which says that a text has no language.
+            lenient = syntax == pyoxigraph.RdfFormat.RDF_XML
+            yield from pyoxigraph.parse(stream, format=syntax, base_iri="file:///", lenient=lenient)
         except (SyntaxError, ValueError) as error:
             shown = " ".join(str(error).split())
             if "LoadDocument" in shown:
