@@ -1,69 +1,67 @@
 """Makes the table of prefixes and addresses of vocabularies from the data of the Bioregistry, which are CC0.
 
-usage: python -m studies.packs.prefixes bioregistry.json VERSION
+usage: python -m studies.packs.prefixes
 
-The file is ``bioregistry/data/bioregistry.json`` of the package ``bioregistry``. Written:
-``src/fascicle/terms/registry.tsv``.
+Needs the package ``bioregistry``. Written: ``src/fascicle/terms/registry.tsv``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections import Counter, defaultdict
-from pathlib import Path
+import re
+from importlib.metadata import version
 from typing import Any, Final
 
 from studies.common import ROOT
 
 TABLE: Final = ROOT / "src" / "fascicle" / "terms" / "registry.tsv"
-_PROVIDERS: Final = ("miriam", "obofoundry", "ols", "prefixcommons", "uniprot", "go", "wikidata")
-_SEVERAL: Final = ("identifiers.org/", "registry.identifiers.org/", "bioregistry.io/", "n2t.net/")  # of all
+# Addresses that one rule reads for all vocabularies, where the prefix is a spelling of theirs.
+_SEVERAL: Final = re.compile(r"(?:identifiers\.org|bioregistry\.io|n2t\.net)/([^/:#]+)[:/]\$1")
+_VIEWS: Final = re.compile(r"(www\.)?ebi\.ac\.uk/ols4?/")
+_REGISTRIES: Final = frozenset({"obo", "bioregistry", "miriam"})  # of vocabularies, not of concepts
+_WRONG: Final = frozenset({"ncbi.nlm.nih.gov/datasets/gene/$1/"})  # a page of NCBI Gene, given to HomoloGene
+_NO_WORDS: Final = frozenset("\t,")
 
 
 def main() -> None:
     """Writes the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("registry", type=Path)
-    parser.add_argument("version")
-    args = parser.parse_args()
-    entries: dict[str, dict[str, Any]] = json.loads(args.registry.read_text(encoding="utf-8"))
-    found = {prefix: _addresses(entry) for prefix, entry in entries.items() if prefix != "obo"}
-    owners = defaultdict[str, list[str]](list)
-    for prefix, several in found.items():
-        for address in several:
-            owners[address].append(prefix)
-    spellings = Counter(one.lower() for prefix, entry in entries.items() for one in {prefix, *_others(entry)})
+    import bioregistry
+
+    entries: dict[str, Any] = bioregistry.read_registry()
     lines = [
-        "# Each row: the one spelling of a prefix, a TAB, others by commas, a TAB, beginnings of addresses by blanks.",
-        f"# Made from the Bioregistry {args.version} (CC0-1.0, bioregistry.io): python -m studies.packs.prefixes",
+        "# Each row, cut by tabs: the one spelling of a prefix, others by commas, what local identifiers look like,",
+        "# beginnings of addresses by blanks, with $1 where something stands behind the local identifier.",
+        f"# Made from the Bioregistry {version('bioregistry')} (CC0-1.0, bioregistry.io): "
+        "python -m studies.packs.prefixes",
     ]
     for prefix, entry in sorted(entries.items()):
-        name = (entry.get("obofoundry") or {}).get("preferred_prefix") or entry.get("preferred_prefix") or prefix
-        others = sorted({prefix, *(one for one in _others(entry) if spellings[one.lower()] == 1)} - {name})
-        addresses = sorted(address for address in found.get(prefix, ()) if _owner(address, owners[address]) == prefix)
-        lines.append("\t".join((name, ", ".join(others), " ".join(addresses))))
+        name = _name(entry, bioregistry.normalize_prefix)
+        meant = {one for one in _spellings(prefix, entry) if bioregistry.normalize_prefix(one) == prefix}
+        others = sorted(meant - {name})
+        addresses = sorted(_addresses(entry, {one.lower() for one in meant})) if prefix not in _REGISTRIES else []
+        pattern = (entry.get_pattern() or "").removeprefix("^").removesuffix("$")
+        lines.append("\t".join((name, ", ".join(others), pattern, " ".join(addresses))))
     TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _owner(address: str, prefixes: list[str]) -> str:
-    """The prefix of an address; of several the one that it names, else none."""
-    named = [one for one in prefixes if f"/{one}/" in address] if len(prefixes) > 1 else prefixes
-    return named[0] if len(named) == 1 else ""
+def _name(entry: Any, normalise: Any) -> str:
+    """The preferred spelling of a prefix, unless it means another vocabulary."""
+    preferred = ((entry.obofoundry or {}).get("preferred_prefix"), entry.get_preferred_prefix(), entry.prefix)
+    return next(str(one) for one in preferred if one and normalise(one) == entry.prefix)
 
 
-def _others(entry: dict[str, Any]) -> set[str]:
-    preferred = (entry.get("preferred_prefix"), (entry.get("obofoundry") or {}).get("preferred_prefix"))
-    return {one for one in (*(entry.get("synonyms") or ()), *preferred) if one and not set(one) & set("\t, ")}
+def _spellings(prefix: str, entry: Any) -> set[str]:
+    preferred = (entry.get_preferred_prefix(), (entry.obofoundry or {}).get("preferred_prefix"), prefix)
+    return {one for one in (*entry.get_synonyms(), *preferred) if one and not set(one) & _NO_WORDS}
 
 
-def _addresses(entry: dict[str, Any]) -> set[str]:
+def _addresses(entry: Any, spellings: set[str]) -> set[str]:
     """The beginnings of addresses, without the scheme and ``www.``."""
-    formats = [entry.get("uri_format"), entry.get("rdf_uri_format")]
-    formats += [(entry.get(one) or {}).get("uri_format") for one in _PROVIDERS]
-    formats += [one.get("uri_format") for one in entry.get("providers") or ()]
-    bare = {one.partition("://")[2].removeprefix("www.") for one in formats if one and one.startswith("http")}
-    return {one[:-2] for one in bare if one.endswith("$1") and "$1" not in one[:-2] and not one.startswith(_SEVERAL)}
+    formats = {one.partition("://")[2].removeprefix("www.") for one in entry.get_uri_formats() if "://" in one}
+    ruled = {one for one in formats if (found := _SEVERAL.fullmatch(one)) and found[1].lower() in spellings}
+    usable = {
+        one for one in formats - ruled - _WRONG if one.count("$1") == 1 and " " not in one and not _VIEWS.match(one)
+    }
+    return {one.removesuffix("$1") for one in usable if not one.startswith("$1")}
 
 
 if __name__ == "__main__":

@@ -23,7 +23,11 @@ _PREFIX: Final = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _LOCAL: Final = re.compile(r"[!-~]+")  # visible ASCII
 _NO_PREFIX: Final = frozenset({"http", "https", "ftp", "url", "mailto"})
 _WRAPPERS: Final = frozenset({"alliancegenome"})  # in front of CURIEs
-_CUTS: Final = frozenset("/#=:_?&-.@")  # where the local part of an address begins
+# Pages of OLS, which name the address or the identifier of a term.
+_VIEW: Final = re.compile(
+    r"https?://(?:www\.)?ebi\.ac\.uk/ols4?/ontologies/\w+/(?:\w+\?(?:iri|short_form|obo_id)=|\w+/)(.+)"
+)
+_PLAIN: Final = r"[^/?#&=]+"  # a local part of which nothing is known
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
@@ -65,11 +69,8 @@ def curie(text: str, prefix: str = "") -> str:
     text = text.strip()
     if len(text) > MAX_CURIE:
         return ""
-    for address in _addresses() if text.startswith("http") else ():
-        if found := address.fullmatch(text):
-            text = f"{found[1]}:{found[2]}"
-            break
-    text = _of_registry(text) if text.startswith(("http", "urn:miriam:")) else text
+    if text.startswith(("http", "urn:miriam:")):
+        text = _of_address(text)
     given, colon, local = text.partition(":")
     if not colon:
         return _bare(text, prefix)
@@ -85,15 +86,26 @@ def curie(text: str, prefix: str = "") -> str:
     return text
 
 
-def _of_registry(text: str) -> str:
-    """Returns the CURIE of an address of a vocabulary of the Bioregistry; others stay."""
+def _of_address(text: str) -> str:
+    """Returns the CURIE of an address; others stay."""
     if text.startswith("urn:miriam:"):
         return unquote(text.removeprefix("urn:miriam:"))
-    bare, (_, starts) = text.partition("://")[2].removeprefix("www."), _registry()
-    cuts = (at + 1 for at in reversed(range(len(bare))) if bare[at] in _CUTS)
-    return next(
-        (f"{starts[bare[:cut]]}:{bare[cut:]}" for cut in cuts if cut < len(bare) and bare[:cut] in starts), text
-    )
+    if view := _VIEW.fullmatch(text):
+        return curie(unquote(unquote(view[1]))) or text
+    if found := _of_registry(text.partition("://")[2].removeprefix("www.")):
+        return found
+    matches = (address.fullmatch(text) for address in _addresses())
+    return next((f"{found[1]}:{found[2]}" for found in matches if found), text)
+
+
+def _of_registry(bare: str) -> str:
+    """Returns the CURIE of an address without its scheme, if one vocabulary of the Bioregistry has it; else nothing."""
+    starts = _starts()
+    for cut in reversed(range(len(bare))):
+        if addresses := starts.get(bare[:cut]):
+            found = {one for address in addresses if (one := address.curie(bare[cut:]))}
+            return found.pop() if len(found) == 1 else ""
+    return ""
 
 
 def _bare(text: str, prefix: str) -> str:
@@ -127,23 +139,56 @@ def _known(prefix: str) -> Prefix | None:
     folded = prefix.lower().removeprefix("obo.")
     if found := _table().get(folded) or _table().get(_RELEASE.sub("", folded)):
         return found
-    name = _registry()[0].get(folded)
+    name = _registry().get(folded)
     return Prefix(name=name, form=_LOCAL) if name else None
 
 
+class _Address(NamedTuple):
+    """Addresses of one vocabulary: its prefix, what a local part looks like, and what stands behind it."""
+
+    name: str
+    pattern: str
+    end: str
+
+    def curie(self, behind: str) -> str:
+        """Returns the CURIE of an address by what is behind its beginning; empty if it is another address."""
+        local = behind.removesuffix(self.end)
+        for part in (local, local.rstrip("/")) if behind.endswith(self.end) else ():
+            if re.fullmatch(self.pattern or _PLAIN, part, re.ASCII):
+                return f"{self.name}:{part}"
+        return ""
+
+
 @cache
-def _registry() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Returns the spellings of prefixes in lower case -> the right one; and beginnings of addresses -> prefix."""
-    names: dict[str, str] = {}
-    starts: dict[str, str] = {}
+def _rows() -> tuple[tuple[str, list[str], str, list[str]], ...]:
+    """Returns the rows of the Bioregistry: our spelling of a prefix, others, pattern and addresses."""
+    found = []
     for line in Path(__file__).with_name("registry.tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            name, others, addresses = line.split("\t")
+            name, others, pattern, addresses = line.split("\t")
             spellings = [name, *filter(None, others.split(", "))]
-            ours = next((_table()[one.lower()].name for one in spellings if one.lower() in _table()), name)
-            names |= {one.lower(): ours for one in spellings if one.lower() not in _table()}
-            starts |= dict.fromkeys(addresses.split(), ours)
-    return MappingProxyType(names), MappingProxyType(starts)
+            ours = next((known.name for one in spellings if (known := _table().get(one.lower()))), name)
+            found.append((ours, spellings, pattern, addresses.split()))
+    return tuple(found)
+
+
+@cache
+def _registry() -> Mapping[str, str]:
+    """Returns the spellings of prefixes in lower case -> the right one."""
+    return MappingProxyType(
+        {one.lower(): ours for ours, several, *_ in _rows() for one in several if one.lower() not in _table()}
+    )
+
+
+@cache
+def _starts() -> Mapping[str, list[_Address]]:
+    """Returns the beginnings of addresses -> vocabularies that have such addresses."""
+    found: dict[str, list[_Address]] = {}
+    for ours, _, pattern, addresses in _rows():
+        for address in addresses:
+            start, _, end = address.partition("$1")
+            found.setdefault(start, []).append(_Address(ours, pattern, end))
+    return MappingProxyType(found)
 
 
 @cache

@@ -142,7 +142,7 @@ def test_every_usual_form_of_a_prefix_is_read(text: str, found: str) -> None:
         ("https://www.uniprot.org/uniprotkb/P12345", "uniprot:P12345"),
         ("https://www.uniprot.org/uniprotkb/P12345/entry", "uniprot:P12345"),
         ("https://www.uniprot.org/uniprotkb/P12345/entry#function", "uniprot:P12345"),
-        ("https://www.uniprot.org/uniprot/P12345-2", "uniprot:P12345-2"),
+        ("https://www.uniprot.org/uniprot/P12345-2", "uniprot.isoform:P12345-2"),
         ("https://www.uniprot.org/uniprot/P12345.fasta", "uniprot:P12345"),
         ("https://rest.uniprot.org/uniprotkb/P12345.json", "uniprot:P12345"),
         ("https://www.uniprot.org/taxonomy/9606", "NCBITaxon:9606"),
