@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from studies.common import result
+from studies.common import MODELS, result
 from studies.tables.grids import MISSING, markdown
 
 Value = Mapping[str, Any]
@@ -41,6 +41,31 @@ def foreign(name: str) -> str:
 def corpora(name: str) -> str:
     """Test parts of corpora that taught."""
     return _table(name, foreign=False)
+
+
+def largest() -> str:
+    """Of each type, the texts with most mentions that taught nothing: the shipped models side by side."""
+    models = [(name.partition("@")[0], dict(_rows(name))) for name in MODELS]
+    if not all(rows for _, rows in models):
+        return MISSING
+    places: dict[str, str] = {}
+    first = models[0][1]
+    for key, row in sorted(first.items(), key=lambda pair: pair[1]["mentions"]):
+        if row["foreign"]:
+            places[row["type"]] = key
+    head = ("type", "texts", "mentions", *(f"`{name}`{what}" for name, _ in models for what in ("", ", by overlap")))
+    sides = ("f1", "overlap_f1")
+    return markdown(
+        head,
+        [
+            [
+                *_what(key, first[key]),
+                f"{first[key]['mentions']:,}",
+                *(f"{100 * rows[key]['after'][side]:.1f}" for _, rows in models for side in sides),
+            ]
+            for key in (places[kind] for kind in sorted(places))
+        ],
+    )
 
 
 def ends(name: str) -> str:

@@ -59,6 +59,7 @@ from studies.variants import tables as variant_tables
 DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
+    DOCS / "how-good.md",
     DOCS / "how-to-run-on-many-machines.md",
     *sorted((HERE / "docs").glob("*.md")),
 )
@@ -128,6 +129,7 @@ def _binder(number: int) -> Callable[[], str]:
 BEST_OF = ("span-heads", "bundling")  # beside `first`; their plans have both corpora sentence by sentence
 TABLES: Mapping[str, Callable[[], str]] = {
     **{f"papers-{name}": functools.partial(_paper, name) for name in PAPERS},
+    "front": decision_tables.largest,
     "training": front.training,
     "tried": front.tried,
     "shipped": front.shipped,
