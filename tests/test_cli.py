@@ -67,6 +67,11 @@ def test_usage_errors(argv: list[str], expected: str, capsys: pytest.CaptureFixt
         (FascicleError("no"), 2, "fascicle: error: no\n"),
         (InputError("bad"), 2, "fascicle: error: bad\n"),
         (OSError(28, "No space left on device", "/full"), 2, "fascicle: error: /full: No space left on device\n"),
+        (
+            OSError(24, "Too many open files", "pieces.py"),
+            2,
+            "fascicle: error: this process may not open as many files as it needs; allow more with ulimit -n 1024\n",
+        ),
         (KeyboardInterrupt(), 130, "fascicle: interrupted\n"),
         (BrokenPipeError(), 141, ""),
     ],

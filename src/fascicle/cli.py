@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -162,6 +163,9 @@ def _code_of(error: BaseException) -> int:
             return error.exit_code
         case OSError():
             _drop_stdout()
+            if error.errno == errno.EMFILE:
+                say("error: this process may not open as many files as it needs; allow more with ulimit -n 1024")
+                return 2
             place = f"{error.filename}: " if error.filename is not None else ""
             say(f"error: {place}{error.strerror or error}")
             return 2

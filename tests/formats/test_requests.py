@@ -12,7 +12,7 @@ from fascicle.errors import RecipeError, UsageError
 from fascicle.formats import read, write
 from fascicle.formats.catalogue import FORMATS, format_named, format_of_output
 from fascicle.formats.detection import detect
-from fascicle.formats.requests import ReadRequest, read_file
+from fascicle.formats.requests import ReadRequest, distinct_files, read_file, resolve_inputs
 from fascicle.settings.recipes.corpora import CorpusSettings
 from fascicle.training.corpus import read_part, reading_of_part
 
@@ -27,6 +27,16 @@ def records(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+def test_a_file_counts_once_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("Bonn", encoding="utf-8")
+    (tmp_path / "b.txt").symlink_to("a.txt")
+    monkeypatch.chdir(tmp_path)
+    names = ["a.txt", "./a.txt", str(tmp_path / "a.txt"), ".", f"../{tmp_path.name}/a.txt"]
+    found = resolve_inputs(names, (), ReadRequest()).inputs
+    assert [one.name for one in found] == ["a.txt", "b.txt"]  # a link is a document of its own
+    assert distinct_files(["-", "./-", "s3://a//b", "s3://a/b"]) == ["-", "./-", "s3://a//b", "s3://a/b"]
 
 
 @pytest.mark.parametrize("name", ["jsonl", "records", "native", "auto"])

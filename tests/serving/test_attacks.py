@@ -137,7 +137,19 @@ def test_files_beyond_the_page_are_not_served(served: Standing) -> None:
         ({"Host": "localhost.evil.example"}, 421),
         ({"Host": "evil.example:8080"}, 421),
         ({"Host": ""}, 421),
-        ({"Host": "[::1"}, 200),
+        ({"Host": "[::1"}, 421),
+        ({"Host": "[::1]:8080"}, 200),
+        ({"Host": "[localhost]x.evil.example"}, 421),
+        ({"Host": "[::1].evil.example"}, 421),
+        ({"Host": "localhost:80:evil.example"}, 421),
+        ({"Host": "localhost:evil.example"}, 421),
+        ({"Host": "localhost", "Origin": "http://localhost"}, 200),
+        ({"Host": "localhost", "Origin": "evil://localhost"}, 403),
+        ({"Host": "localhost", "Origin": "http://evil.example://localhost"}, 403),
+        ({"Host": "localhost", "Origin": "http://evil-localhost"}, 403),
+        ({"Host": "localhost", "Origin": "http://localhost.evil.example"}, 403),
+        ({"Host": "localhost", "Origin": "localhost"}, 403),
+        ({"Host": "localhost", "Origin": ""}, 403),
         ({"Host": "LOCALHOST"}, 200),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
@@ -287,6 +299,17 @@ def test_two_lengths_are_no_request(locked: Standing) -> None:
     ):
         answer = locked.raw(f"{common}{lines}\r\n".encode(), timeout=3)
         assert answer.split(b" ")[1] in (b"400", b"401", b"415", b"431", b"501"), lines
+
+
+def test_a_request_with_two_ends_is_the_last_of_its_connection(locked: Standing) -> None:
+    """A proxy may have seen another end (RFC 9112, 6.1): what follows could be a request that it never checked."""
+    both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    hidden = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for path, lines in (("/health", ""), ("/v1/annotate", f"Authorization: Bearer {TOKEN}\r\n"), ("/nowhere", "")):
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Content-Type: application/json\r\n"
+        answers = locked.raw(f"{head}{both}{hidden}".encode(), timeout=5)
+        assert answers.count(b"HTTP/1.1 ") == 1
+        assert b"connection: close" in answers.lower()
 
 
 def test_a_length_that_lies_is_cut_off(locked: Standing) -> None:

@@ -218,6 +218,14 @@ def test_a_corpus_without_mentions(tiny_recipe: Maker, tmp_path: Path) -> None:
     refused(recipe, tmp_path / "run", InputError, r"none\.tsv holds no mentions; give a corpus with gold annotation")
 
 
+def test_with_nothing_to_resume_a_run_starts_from_the_beginning(
+    tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path
+) -> None:
+    finish(tiny_recipe(corpus={"test": str(toy_corpus)}), tmp_path / "run", resume=True)
+    model = Path("best") / "model.safetensors"
+    assert (tmp_path / "run" / model).read_bytes() == (tiny_run / model).read_bytes()
+
+
 def test_folders_that_are_taken(tiny_recipe: Maker, tiny_run: Path, toy_corpus: Path, tmp_path: Path) -> None:
     same = tiny_recipe(corpus={"test": str(toy_corpus)})
     refused(same, tiny_run, OutputError, "exists already")

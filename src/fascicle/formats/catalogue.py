@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
 from importlib import import_module
 from pathlib import PurePath
 from types import MappingProxyType
@@ -19,6 +18,7 @@ import msgspec
 
 import fascicle.plugins as plugins
 from fascicle.core.files.source import suffix
+from fascicle.core.lazy import cached_property
 from fascicle.errors import PluginError, UsageError
 from fascicle.formats.handlers import Reader, Writer, reader_of, writer_of
 

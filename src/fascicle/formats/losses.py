@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import is_
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -17,6 +16,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 import msgspec
 
 from fascicle.core.document import GOLD, Document, Link, Mention
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS
 from fascicle.core.wording import typo_hint
 from fascicle.errors import LossError, UsageError

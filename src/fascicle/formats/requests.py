@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 
 from fascicle.core.document import Document
 from fascicle.core.files.encodings import AUTO
+from fascicle.core.files.remote import is_url
 from fascicle.core.files.source import STDIN, suffix
 from fascicle.core.files.tree import is_unicode
 from fascicle.core.wording import plural
@@ -181,8 +183,16 @@ def resolve_inputs(files: Sequence[str], texts: Sequence[str], reading: ReadRequ
     if "" in files:
         raise UsageError("an empty file name was given; name a file or folder, or . for this folder")
     places = places_to_read(files, reading)
-    sources = dict.fromkeys(source for place in places for source in place.sources)
+    sources = distinct_files(source for place in places for source in place.sources)
     return ResolvedInputs(inputs=tuple(Input(name=path) for path in sources), places=tuple(places), reading=reading)
+
+
+def distinct_files(paths: Iterable[str]) -> list[str]:
+    """Returns each file once, as it was named first; links are files of their own."""
+    found: dict[str, str] = {}
+    for path in paths:
+        found.setdefault(path if path == STDIN or is_url(path) else os.path.abspath(path), path)  # noqa: PTH100
+    return list(found.values())
 
 
 def places_to_read(files: Sequence[str], request: ReadRequest) -> list[Place]:

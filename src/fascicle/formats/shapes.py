@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from fascicle.core.document import Event
+from fascicle.core.lazy import cached_property
 from fascicle.core.wording import typo_hint
 from fascicle.errors import FormatError, UsageError
 from fascicle.formats.offset_units import BY_WORDS, UNIT_NAMES

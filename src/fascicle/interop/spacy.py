@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,6 +11,7 @@ from spacy.util import minibatch
 
 from fascicle.core import codec
 from fascicle.core.document import Document, TextMention
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS, link_text
 from fascicle.errors import ModelError
 

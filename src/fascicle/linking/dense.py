@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, Self
@@ -17,6 +16,7 @@ import numpy as np
 from msgspec import Meta
 
 from fascicle.core.arrays import Ints
+from fascicle.core.lazy import cached_property
 from fascicle.errors import PackError, UsageError
 from fascicle.linking.encoding import WIDEST, Largest, NameEncoder, largest
 from fascicle.settings.base import Name, Settings, Share

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fascicle.core.arrays import Floats, Ints
+from fascicle.core.lazy import cached_property
 from fascicle.core.session import OnnxSession
 from fascicle.errors import ModelError
 from fascicle.terms.pack.arrays import Array

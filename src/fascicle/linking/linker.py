@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +19,7 @@ import numpy as np
 
 from fascicle.core.arrays import Floats, Ints
 from fascicle.core.document import STEP, Document, Patch
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.core.stream import portions
 from fascicle.linking.asking import Unit, make_units, visible_ways

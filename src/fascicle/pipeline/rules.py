@@ -6,13 +6,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
 
 from fascicle.core.arguments import time_limit
 from fascicle.core.document import Document, Mention, Patch, Section, unique
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.core.patches import apply
 from fascicle.errors import RecipeError

@@ -6,7 +6,6 @@ A predictor of another package as one of ours: with streams, and held to its con
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from fascicle.core.arguments import validate_documents
 from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document, Event, Link, Mention, Patch, in_order, unique
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import are_tuples, overlapping_mentions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import plural

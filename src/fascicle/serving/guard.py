@@ -87,6 +87,7 @@ WriteLog = Callable[[dict[str, Any]], None]
 
 
 _REQUEST: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_HOST: Final = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:]+))(?::[0-9]*)?")
 _TRACE: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -207,7 +208,7 @@ class Guard:
         if hosts and _name_of(host) not in hosts:
             raise ProblemError(421, f"this service is not called {host[:100]!r}; it is {', '.join(hosts)}")
         origin = headers.get("origin")
-        if origin is not None and origin not in self._settings.origins and origin.partition("://")[2] != host:
+        if origin is not None and origin not in (*self._settings.origins, f"http://{host}", f"https://{host}"):
             raise ProblemError(403, "pages of other origins may not use this service; name them when it is started")
         if self._is_open(scope["path"]) or self._is_question(scope):
             return
@@ -263,6 +264,8 @@ class Guard:
             headers[name] = value
         headers["Content-Security-Policy"] = _POLICY
         headers["Request-Id"] = known["X-Request-ID"]
+        if {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):  # which hold one end each (RFC 9112)
+            headers["Connection"] = "close"
         headers.update(known)
         if not scope["path"].startswith(PAGE):
             headers.setdefault("Cache-Control", "no-store")
@@ -275,7 +278,6 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """Returns the name in a header ``Host``, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].lower()
+    """Returns the name in a header ``Host``, without its port; empty if it has another form."""
+    found = _HOST.fullmatch(host)
+    return (found["address"] or found["name"]).lower() if found else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -12,6 +11,7 @@ import msgspec
 
 from fascicle.core import codec
 from fascicle.core.document import LINKED, Document
+from fascicle.core.lazy import cached_property
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError
 from fascicle.formats.files import read

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Final, Literal
@@ -24,6 +23,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from fascicle.core.arrays import Bools, Ints
 from fascicle.core.document import Document
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.errors import ModelError
 from fascicle.settings.inputs import TokenizerFacts

@@ -22,13 +22,14 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.core.wording import plural
 from fascicle.errors import InputError

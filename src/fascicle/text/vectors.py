@@ -13,7 +13,6 @@ import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -25,6 +24,7 @@ from fascicle.core.files.atomic import atomic_folder, check_folder, open_output
 from fascicle.core.files.intact import first_changed
 from fascicle.core.files.owned import Ledger, file_facts
 from fascicle.core.files.source import GZIP
+from fascicle.core.lazy import cached_property
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError, Place
 

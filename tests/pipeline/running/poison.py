@@ -49,6 +49,8 @@ class Finds:
             case "!station":  # what supervises the worker
                 os.kill(os.getppid(), signal.SIGKILL)
                 time.sleep(60)
+            case "!await":
+                await_file(Path(document.text.split(" ")[1]))
             case "!segfault":
                 ctypes.string_at(0)
             case "!allocate":
@@ -65,13 +67,20 @@ class Finds:
         return Patch(add=tuple(Mention(((at, at + 1),), "X", source=self.name) for at in places))
 
 
+def await_file(path: Path, seconds: float = 60.0) -> None:
+    """Waits until there is a file."""
+    until = time.monotonic() + seconds
+    while not path.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def open_poison(seconds: float = 0.0, fingerprint: str = "1") -> Pipeline:
     return Pipeline([Finds(seconds, fingerprint)], limits=LIMITS)
 
 
-def open_batches(seconds: float) -> Pipeline:
-    """A pipeline whose batches are of few long documents."""
-    return Pipeline([Finds(seconds)], limits=replace(LIMITS, batch=40_000))
+def open_batches() -> Pipeline:
+    """A pipeline whose batches are of few long documents, any of which may wait for a file."""
+    return Pipeline([Finds()], limits=replace(LIMITS, batch=40_000, seconds=60))
 
 
 def open_replaced() -> Pipeline:

@@ -442,12 +442,16 @@ def test_a_step_that_is_out_of_order_ends_a_run_of_small_shards(written: Write, 
 
 def test_progress_counts_documents_of_shards_that_are_on_their_way(written: Write, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
+    is_seen = tmp_path / "seen"
 
     def progress(now: Progress) -> None:
         seen.append((now.documents, now.characters))
+        if now.documents:
+            is_seen.touch()
 
     texts = [f"{'x' * 6_000} {number}" for number in range(40)]
-    run = run_of([written(texts)], tmp_path / "out", shards=Shards(), open_pipeline=partial(open_batches, 0.02))
+    texts[20] = f"!await {is_seen} {texts[20]}"  # the shard does not go on before the progress within it was seen
+    run = run_of([written(texts)], tmp_path / "out", shards=Shards(), open_pipeline=open_batches)
     run.do(progress=progress)
     assert seen[-1][0] == 40
     assert seen == sorted(seen)

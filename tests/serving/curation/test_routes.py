@@ -172,6 +172,17 @@ def test_what_does_not_fit_is_refused_in_one_sentence(curated: Standing) -> None
     assert len(curated.ask("GET", "/v1/curation/document?id=refused").json["steps"]) == 1
 
 
+def test_a_curator_takes_back_no_step_of_another(curated: Standing) -> None:
+    added(curated, "shared")
+    first = step(curated, "shared", 1, edits=[accept(0)]).json["steps"][0]["number"]
+    refused = step(curated, "shared", 2, after=first, who="Ben", undoes=first)
+    assert (refused.status, "none of Ben" in refused.json["detail"]) == (422, True)
+    undone = step(curated, "shared", 3, after=first, undoes=first)
+    assert undone.status == 200
+    last = undone.json["steps"][0]["number"]
+    assert step(curated, "shared", 4, after=last, who="Ben", undoes=last).status == 422  # nor does he redo hers
+
+
 def test_pages_elsewhere_cannot_decide(curated: Standing) -> None:
     added(curated, "forged")
     body = {"document": "forged", "id": "f" * 32, "who": "Eve", "after": 0, "finished": True}

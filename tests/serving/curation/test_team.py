@@ -256,6 +256,10 @@ def test_the_list_is_searched_filtered_and_in_pages(serve: Callable[[Project], T
     assert one not in team.listed("Ada", "show=open")
     team.step("Ada", one, remark={"skipped": False})
     assert one in team.listed("Ada", "show=open")
+    team.step("Ada", one, finished=True)
+    refused = team.step("Ada", one, remark={"skipped": True})
+    assert (refused.status, "open it again" in refused.json["detail"]) == (422, True)
+    assert team.step("Ada", one, remark={"note": "done"}).status == 200
     for query in ("most=0", "most=1001", "from=-1", "show=none", "order=x", "page=1"):
         assert team.ask("Ada", "GET", f"/documents?{query}").status == 422
 

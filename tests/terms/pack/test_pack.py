@@ -186,6 +186,17 @@ def test_a_damaged_pack_with_right_hashes_is_told_by_every_question(tmp_path: Pa
         list(fascicle.load(str(folder)).stream(["A renal failure, hepatic coma."]))
 
 
+@pytest.mark.parametrize("name", ["names.surfaces.offsets.u4", "names.surfaces.bytes.u1", "concepts.type.u2"])
+def test_a_part_of_a_value_at_the_end_of_a_file_is_damage(built: Path, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(built, tmp_path / "pack"))
+    place = folder / name
+    place.write_bytes(place.read_bytes() + b"\x00")
+    files = msgspec.json.decode((folder / PACK).read_bytes(), type=Manifest).files
+    size, sha256 = file_facts(place)
+    rewrite(folder, files={**files, name: FileFacts(size=size, sha256=sha256)})
+    assert refused(folder, whole=name.endswith(".u1")).code in ("damaged", "pack")
+
+
 def test_damage_of_equal_size_is_found_at_opening(built: Path, tmp_path: Path) -> None:
     """One value is moved by one, is another one, or stands at another place; times stay as they were."""
     draw = random.Random(2)

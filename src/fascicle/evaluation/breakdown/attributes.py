@@ -16,7 +16,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
@@ -25,6 +24,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import GOLD, Document, Identity
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments
 from fascicle.errors import InputError
 from fascicle.evaluation.breakdown.layout import Layout, Lexicon, TextUnit

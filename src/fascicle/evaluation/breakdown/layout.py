@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
 from fascicle.core.document import GOLD, Document, Mention
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments
 from fascicle.errors import UsageError
 from fascicle.evaluation.scoring.rules import Surfaces

@@ -11,13 +11,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
 
 from fascicle.core.document import Document, Event, Mention, Patch, in_order
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments, PlacedMentions, PlacedSpans, Span, contains, fragments_overlap
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span

@@ -17,7 +17,7 @@ a span exceeds its threshold strictly; its first and last unit, where they are a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +26,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.core.lazy import cached_property
 
 # Each table's axes, in the order in which the terms of a logit are added.
 _AXES: Final = {"starts": "BUC", "ends": "BUC", "widths": "LC", "spans": "BULC"}

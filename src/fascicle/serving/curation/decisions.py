@@ -258,13 +258,17 @@ def check(document: Document, steps: Sequence[Step], step: Step) -> None:
     parts = (step.edits or None, step.undoes, step.finished, step.remark)
     if sum(part is not None for part in parts) != 1:
         raise ValueError("a step has edits, or undoes, or finished, or a remark, and only one of them")
-    if step.undoes is not None and step.undoes not in {one.number for one in active(steps)}:
-        raise ValueError(f"the step {step.undoes} is none of this document that counts; undo one that does")
+    if step.undoes is not None and (step.undoes, step.who) not in {(one.number, one.who) for one in active(steps)}:
+        raise ValueError(
+            f"the step {step.undoes} is none of {step.who} that counts for this document; undo one that does"
+        )
     known: set[MentionKey | str] = {mention.key for mention in document.mentions}
     known |= {_key_of(edit.item) for one in steps for edit in one.edits}  # a curator may have taken theirs back since
     remark = step.remark
     if remark is not None and (remark == Remark(item=remark.item) or (remark.item and remark.skipped is not None)):
         raise ValueError("a remark has a note, or flagged, or, if it is about the document, skipped")
+    if remark is not None and remark.skipped and apply_steps(document, steps).finished:
+        raise ValueError("the document is finished, so it cannot be skipped; open it again first")
     for name in (*(edit.item for edit in step.edits), *((remark.item,) if remark and remark.item else ())):
         key = _key_of(name)
         if not isinstance(key, str) and key not in known:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable
-from functools import cached_property
 from typing import Final
 
 import msgspec
 
 from fascicle.core.document import Document
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Mention, MentionKey
 from fascicle.serving.curation.decisions import Decided, Item, Step, active, apply_steps, decided_ids, find_verdict
 from fascicle.serving.curation.store import GivenStep, Kept

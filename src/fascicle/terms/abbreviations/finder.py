@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Abbreviation, Document, Patch, to_document
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Span
 from fascicle.terms.abbreviations.forms import (
     LONGEST_SHORT,

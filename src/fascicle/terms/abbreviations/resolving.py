@@ -9,13 +9,13 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import product
 from typing import Any, Final, get_args
 
 import msgspec
 
 from fascicle.core.document import Document, Event, Patch, in_order
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Mention, PlacedSpans, Span, contains
 from fascicle.settings.decision import AbbreviationDecision, AbbreviationRules, Spread
 from fascicle.terms.abbreviations.finder import abbreviations_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from fascicle.core.arrays import Ints, unique_values
 from fascicle.core.document import Event, link_event
+from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Link
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import near_hint
@@ -31,7 +32,7 @@ from fascicle.terms.pack.arrays import (
     map_array,
     shortest_decimals,
 )
-from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, read_manifest
+from fascicle.terms.pack.layout import Manifest, Names, check_files, check_normaliser, damage_errors, read_manifest
 from fascicle.terms.terms import NAME_KINDS, CrossReference, NameKind, ShortTerm
 
 _FACTS = msgspec.msgpack.Decoder(layout.Facts)
@@ -147,7 +148,8 @@ class Pack:
         manifest = read_manifest(place)
         check_normaliser(place, manifest, normaliser)
         check_files(place, manifest)
-        return cls(place, manifest)
+        with damage_errors(place):
+            return cls(place, manifest)
 
     def __len__(self) -> int:
         """Returns the number of concepts."""

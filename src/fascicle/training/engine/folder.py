@@ -268,8 +268,6 @@ def check_run_folder(folder: Path, recipe: Settings, *, resume: bool) -> None:
         OutputError: the folder exists, or holds no run of this recipe that could be resumed.
     """
     if not folder.exists():
-        if resume:
-            raise OutputError(f"there is no run at {folder} to resume; name its folder with -o")
         return
     if not folder.is_dir():
         raise OutputError(f"{folder} is a file; give the name of a new folder for the run")

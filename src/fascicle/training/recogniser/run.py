@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ import torch
 
 from fascicle.core.document import Document
 from fascicle.core.files.atomic import atomic_writer, rewritable_folder
+from fascicle.core.lazy import cached_property
 from fascicle.errors import RecipeError
 from fascicle.evaluation.scoring.scores import Scores
 from fascicle.formats.predictions import Prediction, write_tsv

@@ -13,7 +13,7 @@ from fascicle.core.files.apart import Inputs
 from fascicle.core.files.remote import is_url
 from fascicle.core.files.remote import list_url as listed_url
 from fascicle.errors import UsageError
-from fascicle.formats.requests import ReadRequest, resolve_inputs
+from fascicle.formats.requests import ReadRequest, distinct_files, resolve_inputs
 from fascicle.pipeline.loading import PipelineOpener
 from fascicle.pipeline.running.folder import RunFolder
 from fascicle.pipeline.running.records import Quarantined
@@ -88,7 +88,7 @@ def _paths(files: Sequence[str], reading: ReadRequest) -> list[str]:
         else (given.name for given in resolve_inputs(tuple(group), (), reading).inputs)
         for remote, group in groupby(files, key=is_url)
     )
-    return list(dict.fromkeys(chain.from_iterable(found)))
+    return distinct_files(chain.from_iterable(found))
 
 
 def list_quarantined(folder: str) -> list[Quarantined]:

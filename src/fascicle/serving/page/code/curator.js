@@ -140,6 +140,7 @@ export class Curator extends Session {
   /** Leaves a document for later, and goes on with the next one; or takes it again. */
   async skip() {
     const entry = this.store.documents[this.store.current];
+    if (entry.finished) return say("This document is finished. Open it again to skip it.");
     this.remark("", { skipped: !entry.skipped });
     if (entry.skipped) await this.goOn();
   }
