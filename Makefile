@@ -1,4 +1,4 @@
-# make demo | test | studies | check | torture | interop | reality | package | docs | bench | install | clean
+# make demo | test | studies | check | torture | mutants | interop | reality | package | docs | bench | install | clean
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?= -n logical --maxprocesses 8 --dist worksteal
@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 DEMO_TEXTS := examples/abstracts
 
-.PHONY: demo test studies check torture interop reality package docs bench install clean
+.PHONY: demo test studies check torture mutants interop reality package docs bench install clean
 
 demo: $(VENV)/.base
 	@echo "Annotating $(DEMO_TEXTS) with the model that is in the package:"
@@ -39,6 +39,10 @@ torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture.fuzz_readers --count 10000 --processes $(PROCESSES)
 	$(BIN)/python -m tests.formats.oracle.trial --count 500
 	FASCICLE_MUTANTS=10000 $(BIN)/python -m pytest $(PYTEST_ARGS) -m slow tests/terms/sources/test_fuzz.py
+
+# Each guard is broken in a copy of the tree, in turn; the tests that are named for it have to notice.
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants
 
 # Other programs, as they are installed from the registry; none of them gets into the environment of development.
 interop: $(INTEROP)/tools/.made $(INTEROP)/label-studio/.made $(INTEROP)/medspacy/.made $(INTEROP)/gliner/.made $(INTEROP)/openapi/.made

@@ -307,6 +307,25 @@ def test_a_name_of_a_section_that_xml_cannot_hold_is_counted(tmp_path: Path) -> 
     assert found.sections == one.sections
 
 
+@pytest.mark.parametrize("key", ['a"b', "a'b", "a<b>&c;", 'x" y="', "a b"])
+@pytest.mark.parametrize("name", ["bioc", "bioc-json"])
+def test_every_sign_of_a_key_is_read_back(tmp_path: Path, name: str, key: str) -> None:
+    fact = (key, f"{key}!")
+    document = Document(
+        id=key,
+        text="Lithium helps.",
+        meta={key: f"{key}?"},
+        sections=(Section(0, 14, "title", (fact,)),),
+        mentions=(Mention(((0, 7),), "Chemical", attributes=(fact,)),),
+    )
+    write(tmp_path / "a", [document], format=name)
+    (found,) = read(tmp_path / "a", format=name)
+    assert (found.id, found.meta[key]) == (key, f"{key}?")
+    assert found.sections is not None
+    assert fact in found.sections[0].attributes
+    assert fact in found.mentions[0].attributes
+
+
 @pytest.mark.parametrize("sign", ["\u2028", "\x85", "\f", "\v", "\x1c", "\x7f", "\x9f", "\ufffe", "\x00", "\u2400"])
 def test_every_sign_of_a_text_is_read_back(tmp_path: Path, sign: str) -> None:
     facts = (("control-characters", "x"),)

@@ -16,6 +16,7 @@ from fascicle.core.document import Document, Mention
 from fascicle.core.effects import make_event
 from fascicle.formats import read
 from fascicle.formats.files import note_misfits
+from fascicle.formats.offset_units import BYTES, UTF16, conversion
 
 TEXT = "IL-2 binds IL-6 and IL-8."
 FITTING = [(0, 4), (11, 15), (20, 24)]
@@ -181,3 +182,12 @@ def test_a_file_without_a_fault_is_read_as_it_comes() -> None:
     stream = note_misfits(documents())  # type: ignore[arg-type]
     next(stream)
     assert taken == [0]
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"), [(UTF16, [0, 1, 2, -1, 3, 4, -1]), (BYTES, [0, 1, -1, -1, 2, -1, -1, -1, 3, 4, -1])]
+)
+def test_units_change_at_the_borders_of_unicode(unit: str, expected: list[int]) -> None:
+    """U+FFFF is the last character of one unit of UTF-16 and of three bytes; U+10000 has two, and four."""
+    convert = conversion("a\uffff\U00010000b", unit)
+    assert [convert(at) for at in range(len(expected))] == expected

@@ -10,6 +10,9 @@ import pytest
 
 pytest.importorskip("transformers")
 
+import torch
+from safetensors.torch import load_file
+
 from fascicle.errors import ModelError
 from fascicle.models.encoder import Encoder, load_pretrained, save_pretrained
 
@@ -35,6 +38,29 @@ def test_a_cased_vocabulary_is_never_lower_cased(with_vocabulary: Path) -> None:
     tokenizer = load_pretrained(str(with_vocabulary)).tokenizer
     ((ids, _),) = tokenizer.encode(["DNA Lung"])
     assert tokenizer.unknown not in ids.tolist()
+
+
+class Attack:
+    """What a pickle may do when it is read."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.place,)
+
+
+def test_weights_as_a_pickle_run_no_code(tiny_encoder: Path, tmp_path: Path) -> None:
+    folder, attacked = tmp_path / "encoder", tmp_path / "attacked"
+    shutil.copytree(tiny_encoder, folder)
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    load_pretrained(str(folder))
+    torch.save({**weights, "more": Attack(attacked)}, folder / "pytorch_model.bin")
+    with pytest.raises(ModelError):
+        load_pretrained(str(folder))
+    assert not attacked.exists()
 
 
 def test_an_uncased_vocabulary_may_be(tiny_encoder: Path) -> None:

@@ -45,6 +45,15 @@ def test_entities_are_refused(tmp_path: Path, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
+def test_deep_xml_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(RECORDS[name].format("<i>" * 500 + "Lung" + "</i>" * 500))
+    report = ReadReport(aside=FailedDocuments(keep_going=True))
+    assert list(read(path, format=name, report=report)) == []
+    assert "deep" in report.aside.sentences[0]
+
+
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_document_type_elsewhere_is_not_fetched(tmp_path: Path, name: str) -> None:
     kind = tmp_path / "x.dtd"
     kind.write_text('<!ENTITY a9 "password">')

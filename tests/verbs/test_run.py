@@ -134,6 +134,14 @@ def test_a_pipeline_is_shown_and_checked(cli: Callable[..., Any], place: Path) -
         assert cli(*call).code == 2
 
 
+def test_a_pipeline_is_shown_without_starting_its_programs(cli: Callable[..., Any], place: Path) -> None:
+    Path("p/step.py").write_text(f"from pathlib import Path\nPath('started').touch()\n{STEP}", encoding="utf-8")
+    assert cli("pipeline", "show", "p").code == 0
+    assert not Path("started").exists()
+    assert cli("pipeline", "check", "p").code == 0
+    assert Path("started").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_ends_cleanly_and_the_run_goes_on(cli: Callable[..., Any], place: Path) -> None:

@@ -92,6 +92,14 @@ def test_another_kind_is_not_replaced(tmp_path: Path) -> None:
     assert content(place) == {"a": "1"}
 
 
+def test_a_folder_without_a_record_is_not_replaced(tmp_path: Path) -> None:
+    place = write(tmp_path / "m", {"a": "1"})
+    (place / RECORD).unlink()
+    with pytest.raises(OutputError, match="'a'"):
+        write(place, {"a": "3"}, overwrite=True)
+    assert content(place) == {"a": "1"}
+
+
 def test_the_same_files_give_the_same_record(tmp_path: Path) -> None:
     for name in ("m", "n"):
         write(tmp_path / name, {"b": "1", "a": "2", "deep/ü": "3"})

@@ -204,6 +204,18 @@ def test_entities_of_addresses_are_read(read: Reader) -> None:
     assert read(text, "rdf").names("DOID:4") == {"disease": "label"}
 
 
+@pytest.mark.parametrize(("length", "is_read"), [(300, True), (301, False)])
+def test_an_entity_of_rdf_has_300_characters(read: Reader, length: int, is_read: bool) -> None:
+    entity = f'<!ENTITY obo "{"http://purl.obolibrary.org/obo/":/<{length}}">'
+    space = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+    text = f'<?xml version="1.0"?><!DOCTYPE rdf:RDF [ {entity} ]><rdf:RDF {space}/>'
+    if is_read:
+        read(text, "rdf")
+    else:
+        with pytest.raises(FormatError, match="entities"):
+            read(text, "rdf")
+
+
 @pytest.mark.parametrize("hides", ["<?x <a %s?>", "<!-- <a %s-->"])
 def test_nothing_hides_the_declaration_of_an_entity(read: Reader, hides: str) -> None:
     many = '<!ENTITY b "lol"><!ENTITY c "&b;&b;">'
