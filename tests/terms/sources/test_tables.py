@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from fascicle.errors import FormatError, RecipeError
 from fascicle.terms.terms import CrossReference, Name
+
+from .conftest import read_file
 
 COLUMNS = {"id": "id", "name": "name", "kind": "kind"}
 
@@ -263,3 +268,63 @@ def test_filters_see_cells_as_they_are_written(read: Callable[..., Any]) -> None
     assert {record.curie for record in found.records} == {"X:1", "X:3"}
     found = read(text, "table", type="Gene", columns=columns, table={"where": {"official": [""]}})
     assert {record.curie for record in found.records} == {"X:2", "X:3"}
+
+
+def write_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+def test_parquet_says_what_a_text_says(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "name": "A", "more": ["B|b", "C"], "by": None, "obsolete": False, "n": 1.0},
+        {"id": 2, "name": None, "more": [], "by": "mine:1", "obsolete": True, "n": None},
+        {"id": 3, "name": "D|E", "more": None, "by": None, "obsolete": False, "n": 2.5},
+    ]
+    columns = {"id": "id", "label": ["name"], "exact": ["more"], "replaced_by": ["by"], "obsolete": "obsolete"}
+    found = read_file(write_parquet(tmp_path / "a.parquet", rows), "table", prefix="mine", columns=columns)
+    assert found.names("mine:1") == {"A": "label", "B|b": "exact", "C": "exact"}
+    assert (found["mine:2"].obsolete, found["mine:2"].replaced_by) == (True, ("mine:1",))
+    assert found.names("mine:3") == {"D": "label", "E": "exact"}
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for at, row in enumerate(rows):
+        write_parquet(folder / f"part-{at}.parquet", [rows[0] | row])
+    assert read_file(folder, "table", prefix="mine", columns=columns).records == found.records
+    by_number = {"id": 0, "label": [1], "exact": [2], "replaced_by": [3], "obsolete": 4}
+    assert read_file(tmp_path / "a.parquet", "table", prefix="mine", columns=by_number).records == found.records
+    kept = read_file(tmp_path / "a.parquet", "table", prefix="mine", columns=columns, table={"where": {"n": ["1"]}})
+    assert [record.curie for record in kept.records] == ["mine:1"]
+    with pytest.raises(FormatError, match="no column 'key'; the columns are id, name"):
+        read_file(tmp_path / "a.parquet", "table", columns={"id": "key", "name": "name"})
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_tables_of_chembl(ending: str, tmp_path: Path) -> None:
+    """Columns: schema documentation of ChEMBL 36; CHEMBL25 is aspirin."""
+    molecules = [
+        {"molregno": 1280, "pref_name": "ASPIRIN", "chembl_id": "CHEMBL25", "molecule_type": "Small molecule"},
+        {"molregno": 97, "pref_name": "PRAZOSIN", "chembl_id": "CHEMBL2", "molecule_type": "Small molecule"},
+        {"molregno": 5, "pref_name": None, "chembl_id": "CHEMBL6329", "molecule_type": "Small molecule"},
+    ]
+    names = [
+        {"molregno": 1280, "syn_type": "TRADE_NAME", "molsyn_id": 1, "synonyms": "Bufferin, tablets"},
+        {"molregno": 1280, "syn_type": "OTHER", "molsyn_id": 2, "synonyms": "Acetylsalicylic acid"},
+        {"molregno": 4, "syn_type": "INN", "molsyn_id": 3, "synonyms": "nobody"},
+    ]
+    paths = []
+    for name, rows in (("molecule_dictionary", molecules), ("molecule_synonyms", names)):
+        paths.append(tmp_path / f"{name}.{ending}")
+        if ending == "parquet":
+            write_parquet(paths[-1], rows)
+        else:
+            with paths[-1].open("w", newline="") as stream:
+                writer = csv.DictWriter(stream, rows[0])
+                writer.writeheader()
+                writer.writerows(rows)
+    found = read_file(paths[0], "chembl", hierarchy=str(paths[1]), types={"Small molecule": "Chemical"})
+    wanted = {"ASPIRIN": "label", "Bufferin, tablets": "exact", "Acetylsalicylic acid": "exact"}
+    assert found.names("chembl.compound:CHEMBL25") == wanted
+    assert found.names("chembl.compound:CHEMBL2") == {"PRAZOSIN": "label"}
+    assert found.losses() == {"identifier": 1}
+    assert {record.type for record in found.records if record.names} <= {"Chemical", ""}

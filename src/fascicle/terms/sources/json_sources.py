@@ -16,9 +16,10 @@ import msgspec
 
 from fascicle.core.files.elements import JsonParts
 from fascicle.core.files.source import Source
-from fascicle.errors import FormatError, InputError, MissingExtraError, Place
+from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines, finish_records
+from fascicle.terms.sources.parquet_rows import parquet_rows, parts_of
 from fascicle.terms.sources.predicates import is_short, language_of_type, last_part, predicate_meaning
 from fascicle.terms.terms import ConceptRecord, CrossReference, NameKind, curie
 
@@ -208,8 +209,6 @@ _NAMES: Final[Mapping[str, NameKind]] = MappingProxyType(
     }
 )
 _PREFIXES: Final = (("ENSG", "ensembl"), ("CHEMBL", "chembl.compound"))  # of identifiers that have none
-_TOGETHER: Final = 1_000  # rows of Parquet
-_PARTS: Final = (".json", ".jsonl", ".parquet", ".gz")
 
 
 def read_open_targets(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
@@ -274,24 +273,9 @@ def _references(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-def parts_of(place: Path) -> list[Path]:
-    """Returns the files of a source: the parts in a folder, sorted by name, or the file itself.
-
-    Raises:
-        InputError: a folder without parts.
-    """
-    if not place.is_dir():
-        return [place]
-    parts = sorted(one for one in place.iterdir() if one.name.endswith(_PARTS) and one.name[0] not in "._")
-    if not parts:
-        said = f"is a folder without parts ({', '.join(_PARTS)}); give a file, or the folder of the parts"
-        raise InputError(f"{place} {said}", file=str(place), code="unreadable")
-    return parts
-
-
 def _rows(settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
     for path in map(str, parts_of(Path(settings.path))):
-        yield from _of_parquet(path, report) if path.endswith(".parquet") else _of_json(path, settings, report)
+        yield from parquet_rows(path, report) if path.endswith(".parquet") else _of_json(path, settings, report)
 
 
 def _of_json(path: str, settings: SourceSettings, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -300,20 +284,3 @@ def _of_json(path: str, settings: SourceSettings, report: SourceReport) -> Itera
             yield place, msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.MsgspecError, RecursionError):
             report.lose("structure", place)
-
-
-def _of_parquet(path: str, report: SourceReport) -> Iterator[tuple[Place, dict[str, Any]]]:
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingExtraError("parquet", "pyarrow") from None
-    try:
-        for batch in ParquetFile(path).iter_batches(batch_size=_TOGETHER):
-            for row in batch.to_pylist():
-                report.rows += 1
-                yield Place(path, shown=f"{path}, row {report.rows}"), row
-    except FileNotFoundError:
-        raise InputError(f"{path} is not there; correct path", file=path, code="not-found") from None
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise FormatError(f"no Parquet file ({' '.join(str(error).split())}); fetch it again", at=path) from None

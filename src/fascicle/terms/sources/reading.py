@@ -27,9 +27,10 @@ from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings
 from fascicle.terms.keys.key import key
 from fascicle.terms.sources import releases
 from fascicle.terms.sources.drafts import ReadRecords, SourceReport
-from fascicle.terms.sources.json_sources import parts_of, read_obograph, read_open_targets
+from fascicle.terms.sources.json_sources import read_obograph, read_open_targets
 from fascicle.terms.sources.mesh import read_mesh_ascii, read_mesh_names, read_mesh_xml
 from fascicle.terms.sources.obo import CELLOSAURUS, read_obo
+from fascicle.terms.sources.parquet_rows import parts_of
 from fascicle.terms.sources.rdf import read_rdf
 from fascicle.terms.sources.sssom import read_sssom
 from fascicle.terms.sources.tables import read_table
@@ -70,7 +71,7 @@ _ROWS: Final = (
     _SourceReader(name="rdf", means="OWL, SKOS or SKOS-XL as Turtle, RDF/XML, N-Triples or JSON-LD", read=read_rdf),
     _SourceReader(name="open_targets", means="Open Targets as JSON Lines or Parquet", read=read_open_targets),
     _SourceReader(name="sssom", means="SSSOM mappings as TSV", read=read_sssom),
-    _SourceReader(name="table", means="TSV or CSV with a map of columns", read=read_table, table=True),
+    _SourceReader(name="table", means="TSV, CSV or Parquet with a map of columns", read=read_table, table=True),
     _SourceReader(name="mesh_xml", means="MeSH descriptors or supplementary records as XML", read=read_mesh_xml),
     _SourceReader(name="mesh_ascii", means="MeSH descriptors or supplementary records as ASCII", read=read_mesh_ascii),
     _two("mesh_names", "names of MeSH, one in a row", read_mesh_names),
@@ -82,6 +83,7 @@ _ROWS: Final = (
     _two("umls", "UMLS: MRCONSO.RRF, with MRSTY.RRF as its hierarchy", releases.read_umls),
     _two("snomed", "SNOMED CT: Description of RF2, with Relationship as its hierarchy", releases.read_snomed),
     _two("meddra", "MedDRA: mdhier.asc, with llt.asc as its hierarchy", releases.read_meddra, table=False),
+    _two("chembl", "ChEMBL: molecule_dictionary, with molecule_synonyms as its hierarchy", releases.read_chembl),
     _table("ctd_diseases", "MEDIC as CTD_diseases.tsv or .csv"),
     _table("ctd_chemicals", "CTD_chemicals.tsv or .csv"),
     _table("drugbank", "DrugBank open vocabulary as CSV"),

@@ -1,4 +1,4 @@
-"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, MedDRA, MEDIC, taxonomy of NCBI.
+"""Vocabularies in the files of their publishers: layouts of tables, UMLS, SNOMED CT, ChEMBL, MedDRA, MEDIC, taxa.
 
 Descriptions: the Rich Release Format in the UMLS Reference Manual (NLM), Release Format 2 in the SNOMED CT Release File
 Specification, the MedDRA Distribution File Format Document, and ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt:
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fascicle.core.wording import unescape_html
 from fascicle.errors import Place
-from fascicle.settings.packs import SourceSettings, TableSettings
+from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
 from fascicle.terms.sources.tables import VERSION, Layout, open_table, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
@@ -111,6 +111,38 @@ def _superseded(settings: SourceSettings) -> Collection[tuple[str, ...]]:
             latest[row] = max(before, time)
             found.add((row, min(before, time)))
     return found
+
+
+def read_chembl(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+    """Streams the molecules of ``molecule_dictionary``, and their names of ``molecule_synonyms``, its hierarchy.
+
+    ``types`` maps a ``molecule_type`` to a type.
+
+    Raises:
+        FormatError: a table lacks a column.
+    """
+    yield from read_table(settings, report, layout=_layouts()["chembl"])
+    if settings.hierarchy:
+        numbers = _molecules(settings)
+        yield from read_table(
+            msgspec.structs.replace(settings, path=settings.hierarchy, columns=ColumnSettings()),
+            report,
+            layout=_layouts()["chembl_names"],
+            identify=lambda number, prefix: curie(numbers.get(number, ""), prefix),
+        )
+
+
+def _molecules(settings: SourceSettings) -> Mapping[str, str]:
+    """Returns the numbers of the molecules that have synonyms, few of millions -> their identifiers."""
+    names = msgspec.structs.replace(settings, path=settings.hierarchy)
+    wanted = {number for (number,) in _cells(names, "molregno")}
+    return {number: one for number, one in _cells(settings, "molregno", "chembl_id") if number in wanted}
+
+
+def _cells(settings: SourceSettings, *columns: str) -> Iterator[list[str]]:
+    table = TableSettings(separator=settings.table.separator)
+    at, rows = open_table(msgspec.structs.replace(settings, table=table), SourceReport(), needed=columns)
+    yield from ([cells[at[column]] for column in columns] for _, cells in rows)
 
 
 def read_meddra(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:

@@ -1,4 +1,4 @@
-"""Tables with a map of columns: one name in a row, or all names of a concept in one row."""
+"""Tables with a map of columns, as text or Parquet: one name in a row, or all names of a concept in one row."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -17,12 +18,14 @@ from fascicle.errors import FormatError, Place, RecipeError
 from fascicle.settings.base import Settings
 from fascicle.settings.packs import Column, ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, XREF, Draft, SourceReport, numbered_lines
+from fascicle.terms.sources.parquet_rows import parquet_columns, parquet_rows, parts_of
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, NameKind, curie
 
 _Numbered = Iterator[tuple[Place, Line]]
 Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
 _LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
 _SEPARATORS: Final = ("\t", ";", ",")
+_BETWEEN: Final = "\ud800"  # a half of a surrogate pair, between the parts of a list of Parquet
 _NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
 
 
@@ -54,14 +57,20 @@ def open_table(
         FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
         RecipeError: ``where`` or ``unless`` name a column that is not there.
     """
-    lines: _Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
     filters = {**settings.table.where, **settings.table.unless}
-    if all(isinstance(column, int) for column in needed):
-        separator = settings.table.separator.replace("auto", "\t")
-        at: dict[Column, int] = {column: int(column) for column in (*needed, *wished)}
-        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
+    numbers = all(isinstance(column, int) for column in needed)
+    if settings.path.endswith(".parquet") or Path(settings.path).is_dir():
+        at, rows = _parquet(settings, report, [*needed], [*wished, *filters])
     else:
-        at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
+        lines: _Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
+        if numbers:
+            separator, at = settings.table.separator.replace("auto", "\t"), {}
+        else:
+            at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
+        rows = _cut_lines(lines, _cutter(separator), report)
+    if numbers:
+        at = {column: int(column) for column in (*needed, *wished)}
+        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
     if missing := [column for column in filters if column not in at]:
         raise RecipeError(
             f"there is no column {missing[0]!r} in {settings.path}; correct where or unless", key=missing[0]
@@ -69,9 +78,8 @@ def open_table(
     if absent := [column for column in asked if column not in at]:
         raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
     width = 1 + max(at[column] for column in needed)
-    cut = _cutter(separator)
     last = max((at[column] for column in asked), default=0)
-    return at, _rows(settings, report, lines=lines, cut=cut, width=width, at=at, last=last)
+    return at, _rows(settings, report, rows=rows, width=width, at=at, last=last)
 
 
 def _header(
@@ -101,20 +109,33 @@ def _header(
     )
 
 
-def _rows(
-    settings: SourceSettings,
-    report: SourceReport,
-    *,
-    lines: _Numbered,
-    cut: Callable[[str], list[str]],
-    width: int,
-    at: Mapping[Column, int],
-    last: int,
-) -> Rows:
-    empty = frozenset(settings.table.empty)
-    filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
-    filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
-    size, widest, inside = 1 + max(at.values()), 0, False  # inside of a cell with a line break
+def _parquet(
+    settings: SourceSettings, report: SourceReport, needed: list[Column], wished: list[Column]
+) -> tuple[dict[Column, int], Rows]:
+    """Returns the places of the columns of Parquet, a file or a folder of parts, and its rows."""
+    paths = [str(path) for path in parts_of(Path(settings.path))]
+    names = parquet_columns(paths[0])
+    if missing := [column for column in needed if isinstance(column, str) and column not in names]:
+        shown = ", ".join(names)[:200]
+        raise FormatError(f"there is no column {missing[0]!r}; the columns are {shown}; correct columns", at=paths[0])
+    rows = (
+        (place, [_cell(row.get(name)) for name in names]) for path in paths for place, row in parquet_rows(path, report)
+    )
+    return {column: names.index(str(column)) for column in (*needed, *wished) if column in names}, rows
+
+
+def _cell(value: Any) -> str:
+    """Returns a value of Parquet as text; the parts of a list keep apart by a sign that no text has."""
+    if isinstance(value, list):
+        return "".join(_cell(one) + _BETWEEN for one in value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a number in a column with missing ones
+    return "" if value is None else str(value)
+
+
+def _cut_lines(lines: _Numbered, cut: Callable[[str], list[str]], report: SourceReport) -> Rows:
+    """Yields the cells of lines, and counts those that cannot be cut."""
+    inside = False  # of a cell with a line break
     for place, line in lines:
         if isinstance(line, FormatError):
             report.rows += 1
@@ -128,10 +149,21 @@ def _rows(
             cells = [] if inside and odd else cut(line)
         except csv.Error:
             cells = []
-        if not cells:
+        if cells:
+            yield place, cells
+        else:
             inside = odd and not inside
             report.lose("quotes", place)
-            continue
+
+
+def _rows(
+    settings: SourceSettings, report: SourceReport, *, rows: Rows, width: int, at: Mapping[Column, int], last: int
+) -> Rows:
+    empty = frozenset(settings.table.empty)
+    filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
+    filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
+    size, widest = 1 + max(at.values()), 0
+    for place, cells in rows:
         if len(cells) < width:
             report.lose("columns", place)
             continue
@@ -238,6 +270,7 @@ def read_table(
     *,
     layout: Layout = _GENERIC,
     superseded: Collection[tuple[str, ...]] = (),
+    identify: Callable[[str, str], str] = curie,
 ) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table; rows of one concept that follow each other are one record.
 
@@ -246,6 +279,7 @@ def read_table(
         report: receives what is lost.
         layout: of the table.
         superseded: values of the columns `VERSION` of rows that later ones replaced.
+        identify: gives the CURIE of a cell with an identifier, and the prefix; empty for none.
 
     Raises:
         FormatError: no header with the columns that are needed, or none of the columns that the settings name.
@@ -268,7 +302,7 @@ def read_table(
             report.lose("superseded", place)
             continue
         if cells[id_at] != last[0]:
-            last = cells[id_at], curie(cells[id_at], settings.prefix)
+            last = cells[id_at], identify(cells[id_at], settings.prefix)
         identifier = last[1]
         if not identifier:
             report.lose("identifier", place)
@@ -376,7 +410,8 @@ class _Rows:
         """Yields the parts of a cell."""
         table = self._layout.table
         if cell:
-            for part in cell.split(table.split) if table.split else (cell,):
+            split = _BETWEEN if _BETWEEN in cell else table.split
+            for part in cell.split(split) if split else (cell,):
                 if (text := part.strip()) and text not in _NOTHING:
                     yield text
 
