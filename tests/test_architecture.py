@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "plugins": {"core"},
     "text": {"core"},
     "formats": {"core", "text", "plugins"},
-    "terms": {"core", "text"},
+    "terms": {"core", "text", "plugins"},
     "linking": {"core", "text", "terms"},
     "runtime": {"core", "text", "terms", "linking", "plugins"},
     "runtime.decoding": {"core", "text"},

@@ -22,6 +22,7 @@ from fascicle.formats.catalogue import READABLE
 from fascicle.formats.report import FailedDocuments, ReadReport
 from fascicle.plugins import GROUPS, load_plugin, load_step, plugin_names, plugins
 from fascicle.runtime.places import find_model
+from fascicle.settings.folders.vocabularies import find_pack
 
 Install = Callable[..., None]
 
@@ -485,3 +486,84 @@ def test_a_folder_goes_before_a_model_of_another_package(
     monkeypatch.chdir(tmp_path / "here")
     with pytest.raises(ModelError, match=r"model\.json"):
         fascicle.load("big")
+
+
+VOCABULARY = """
+from pathlib import Path
+
+from fascicle.settings.packs import ColumnSettings
+from fascicle.terms.sources.tables import Layout
+from fascicle.terms.terms import ConceptRecord, Name
+
+TABLE = Layout(prefix="mine", columns=ColumnSettings(id="key", label=("title",)))
+
+class Lines:
+    def read(self, settings, report):
+        for line in Path(settings.path).read_text().splitlines():
+            report.rows += 1
+            report.used += 1
+            local, name = line.strip().split("=")
+            yield ConceptRecord(curie=f"mine:{local}", names=(Name(name, "label"),))
+
+class Loose(Lines):
+    def read(self, settings, report):
+        yield {"curie": "mine:1"}
+
+class Broken(Lines):
+    def read(self, settings, report):
+        yield from ()
+        raise KeyError(settings.path)
+"""
+
+
+def test_a_package_brings_a_reader_of_vocabularies(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"lines": "Lines", "table-of-mine": "TABLE", "loose": "Loose", "broken": "Broken", "obo": "Lines"}
+    install("plug_names", VOCABULARY, vocabularies=names)
+    (tmp_path / "a.txt").write_text("1=zeta fever\n")
+    (tmp_path / "b.csv").write_text("key,title\n2,eta fever\n")
+    sources = [("a", "a.txt", "lines"), ("b", "b.csv", "table-of-mine")]
+    tables = [
+        f'[sources.{one}]\npath = "{path}"\nreader = "{reader}"\ntype = "Disease"' for one, path, reader in sources
+    ]
+    (tmp_path / "sources.toml").write_text("\n".join(['name = "mine@1"', *tables]))
+    assert main(["index", "build", str(tmp_path / "sources.toml"), "-o", str(tmp_path / "mine")]) == 0
+    document = fascicle.load(tmp_path / "mine")("Zeta fever, then eta fever.")
+    assert [mention.links[0].curie for mention in document] == ["mine:1", "mine:2"]
+    capsys.readouterr()
+    for reader, message in (("loose", "no ConceptRecord"), ("broken", "KeyError"), ("liness", "lines")):
+        (tmp_path / "bad.toml").write_text((tmp_path / "sources.toml").read_text().replace('"lines"', f'"{reader}"'))
+        assert main(["index", "build", str(tmp_path / "bad.toml"), "-o", str(tmp_path / "bad")]) == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "bad").exists()
+    assert main(["models", "--plugins"]) == 0
+    printed = capsys.readouterr()
+    assert "lines  vocabulary of plug_names 1.2\n" in printed.out
+    assert "the vocabulary 'obo' of plug_names 1.2 is hidden" in printed.err
+
+
+def test_a_package_brings_a_term_pack(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "names.tsv").write_text("id\tname\ttype\nmine:1\tzeta fever\tDisease\n")
+    for version in ("1", "10"):
+        folder = tmp_path / "plug_pack" / f"v{version}"
+        folder.parent.mkdir(exist_ok=True)
+        assert main(["index", "build", str(tmp_path / "names.tsv"), "-o", str(folder)]) == 0
+    install("plug_pack", packs={})
+    (tmp_path / "plug_pack.py").unlink()
+    points = "[fascicle.packs]\nfevers@1 = plug_pack:v1\nfevers@10 = plug_pack:v10\ngone@1 = plug_pack:none\n"
+    (tmp_path / "plug_pack-1.2.dist-info" / "entry_points.txt").write_text(points)
+    text = "Zeta fever was seen."
+    assert [one.links[0].curie for one in fascicle.load("fevers")(text)] == ["mine:1"]
+    assert main(["index", "why", "fevers@1", "zeta fever"]) == 0
+    assert main(["annotate", "--text", text, "--model", "fevers", "--link", "fevers", "--json"]) == 0
+    assert "mine:1" in capsys.readouterr().out
+    assert find_pack("fevers").name == "v10"
+    assert find_pack("fevers@1").name == "v1"
+    assert not find_pack("gone").exists()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fevers").mkdir()
+    assert find_pack("fevers") == Path("fevers")
+    assert [one.problem for one in plugins({}) if one.group == "packs" and one.problem] != []

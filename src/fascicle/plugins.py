@@ -1,11 +1,11 @@
-"""Predictors, steps, readers, writers and model folders of other packages, found by their entry points.
+"""Predictors, steps, readers, writers, models, vocabularies and packs of other packages, found by their entry points.
 
 A package lists its objects in its ``pyproject.toml``, under ``[project.entry-points."fascicle.readers"]`` and likewise
 for the other groups. An object meets the protocol of its group in `fascicle.core.contracts`; a class is called without
 arguments to make the object. No entry point is looked up or imported before a name is requested that Fascicle itself
 does not have. So a broken plug-in is an error only where it is used.
 
-A model folder is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such a package runs.
+A model or a term pack is named as ``PACKAGE:FOLDER``, a folder inside the package. No code of such a package runs.
 """
 
 from __future__ import annotations
@@ -13,25 +13,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from fascicle.core.contracts import Predictor, Reader, Step, Writer
+from fascicle.core.contracts import Predictor, Reader, Step, VocabularyReader, Writer
 from fascicle.core.mention import GOLD
 from fascicle.core.wording import shorten
 from fascicle.errors import MissingExtraError, PluginError, RecipeError
+from fascicle.settings.folders.offered import folder_of_package
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUPS: Final[Mapping[str, type[Any]]] = MappingProxyType(
-    {"predictors": Predictor, "steps": Step, "readers": Reader, "writers": Writer}
+    {
+        **{"predictors": Predictor, "steps": Step, "readers": Reader, "writers": Writer},
+        "vocabularies": VocabularyReader,
+    }
 )
 
 
 MODELS: Final = "models"  # the group of model folders
+_FOLDERS: Final = {MODELS: "model", "packs": "term pack"}  # group -> what is in its folders
+_ALL: Final = (*GROUPS, *_FOLDERS)
 
 
 def _are_texts(value: Any) -> bool:
@@ -130,19 +135,21 @@ def _made(found: Any) -> Any:
 
 
 def model_folder(name: str) -> Path:
-    """Returns the model folder of another package.
+    """Returns the model folder of another package; see `_folder`."""
+    return _folder(MODELS, name)
+
+
+def _folder(group: str, name: str) -> Path:
+    """Returns a folder of another package.
 
     Raises:
         PluginError: there is none of this name, or several packages have one, or the folder is not there.
     """
-    entry = _entry(MODELS, name)
-    package, _, inside = entry.value.partition(":")
-    spec = find_spec(package) if package.isidentifier() else None
-    places = [Path(place) / inside for place in (spec.submodule_search_locations or ()) if inside] if spec else []
-    found = next((place for place in places if place.is_dir()), None)
+    entry = _entry(group, name)
+    found = folder_of_package(entry.value)
     if found is None:
-        why = f"names {entry.value!r}, which is not the folder of a model in a package"
-        raise PluginError(f"{_title(entry, MODELS)} {why}; update or remove that package", key=name)
+        why = f"names {entry.value!r}, which is not the folder of a {_FOLDERS[group]} in a package"
+        raise PluginError(f"{_title(entry, group)} {why}; update or remove that package", key=name)
     return found
 
 
@@ -161,21 +168,21 @@ def plugins(own: Mapping[str, Collection[str]]) -> list[_Plugin]:
     Args:
         own: group -> names of Fascicle's own objects, which hide plug-ins of the same name.
     """
-    found = [_tried(group, entry, own.get(group, ())) for group in (*GROUPS, MODELS) for entry in _entries(group)]
+    found = [_tried(group, entry, own.get(group, ())) for group in _ALL for entry in _entries(group)]
     return found + [_astray(entry) for entry in _strays()]
 
 
 def _strays() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 
-    known = {f"fascicle.{group}" for group in (*GROUPS, MODELS)}
+    known = {f"fascicle.{group}" for group in _ALL}
     groups = sorted(one for one in entry_points().groups if one.startswith("fascicle.") and one not in known)
     return [entry for group in groups for entry in entry_points(group=group)]
 
 
 def _astray(entry: EntryPoint) -> _Plugin:
     group = entry.group.removeprefix("fascicle.")
-    known = ", ".join(f"fascicle.{one}" for one in (*GROUPS, MODELS))
+    known = ", ".join(f"fascicle.{one}" for one in _ALL)
     problem = f"{_title(entry, group)} is in the group {entry.group}, which does not exist; choose one of {known}"
     return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
 
@@ -186,7 +193,7 @@ def _tried(group: str, entry: EntryPoint, own: Collection[str]) -> _Plugin:
         problem = f"{_title(entry, group)} is hidden by that of Fascicle, which has the same name; rename it"
     else:
         try:
-            model_folder(entry.name) if group == MODELS else load_plugin(group, entry.name)
+            _folder(group, entry.name) if group in _FOLDERS else load_plugin(group, entry.name)
         except PluginError as error:
             problem = str(error)
     return _Plugin(group=group, name=entry.name, package=_package(entry), problem=problem)
@@ -219,11 +226,16 @@ def _parts(group: str) -> list[str]:
 
 
 def _one(group: str) -> str:
-    return f"a {group.removesuffix('s')}"
+    return f"a {singular(group)}"
+
+
+def singular(group: str) -> str:
+    """Returns the name of one object of a group, such as ``"reader"``."""
+    return f"{group.removesuffix('ies')}y" if group.endswith("ies") else group.removesuffix("s")
 
 
 def _title(entry: EntryPoint, group: str) -> str:
-    return f"the {group.removesuffix('s')} {entry.name!r} of {_package(entry)}"
+    return f"the {singular(group)} {entry.name!r} of {_package(entry)}"
 
 
 def _package(entry: EntryPoint) -> str:

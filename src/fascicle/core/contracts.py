@@ -1,4 +1,4 @@
-"""Protocols of predictors, steps, readers and writers, for Fascicle and for other packages.
+"""Protocols of predictors, steps, readers, writers and vocabularies, for Fascicle and for other packages.
 
 Any object with these attributes is accepted: an instance of a class, or a module. Inheritance is not needed.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import BinaryIO, Final, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Final, Protocol, runtime_checkable
 
 from fascicle.core.document import Document, Patch
 from fascicle.errors import InputError
+from fascicle.settings.packs import SourceSettings
 
 # Parts that steps need and give.
 PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links")
@@ -112,6 +113,22 @@ class Reader(Protocol):
         Yields:
             Each document; or, for one that cannot be read, its error, so that reading can continue. An error after
             which reading cannot continue is raised.
+        """
+
+
+@runtime_checkable
+class VocabularyReader(Protocol):
+    """Reader of vocabularies of one form; a `fascicle.terms.sources.tables.Layout` of a table is one."""
+
+    def read(self, settings: SourceSettings, report: Any) -> Iterator[Any]:
+        """Streams the concepts of a vocabulary.
+
+        Args:
+            settings: of the source; ``path`` is the file.
+            report: counts rows and losses, a `fascicle.terms.sources.drafts.SourceReport`.
+
+        Yields:
+            Each concept, or a part of one, as a `fascicle.terms.terms.ConceptRecord`.
         """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fascicle.formats.catalogue import FORMATS
-from fascicle.plugins import MODELS, plugins
+from fascicle.plugins import MODELS, plugins, singular
 from fascicle.runtime.places import find_model, shipped_models
 from fascicle.settings.folders.manifest import read_manifest
 from fascicle.settings.folders.vocabularies import (
@@ -18,6 +18,7 @@ from fascicle.settings.folders.vocabularies import (
     shipped_linkers,
     shipped_packs,
 )
+from fascicle.terms.sources.reading import READERS
 from fascicle.verbs.messages import emit, say
 from fascicle.verbs.options import option
 
@@ -29,7 +30,7 @@ class Options:
 
     Attributes:
         json: print the list as JSON.
-        plugins: list predictors, models, steps, readers and writers of other packages instead.
+        plugins: list predictors, models, steps, readers, writers, vocabularies and packs of other packages instead.
     """
 
     json: bool = option("--json")
@@ -59,14 +60,22 @@ def _listed(row: Mapping[str, Any]) -> str:
 def _list_plugins(*, as_json: bool) -> int:
     """Prints the plug-ins, with the reason for those that cannot be used; returns the exit code."""
     shipped = [one for name in shipped_models() for one in (name, name.partition("@")[0])]
-    found = plugins({"predictors": shipped, MODELS: shipped, "readers": [*FORMATS], "writers": [*FORMATS]})
+    found = plugins(
+        {
+            "predictors": shipped,
+            MODELS: shipped,
+            "vocabularies": [*READERS],
+            "readers": [*FORMATS],
+            "writers": [*FORMATS],
+        }
+    )
     if as_json:
         return emit([one._asdict() for one in found], "", as_json=True, ensure_ascii=True)
     if not found:
         say("no installed package has plug-ins for Fascicle")
     for one in found:
         unusable = " (cannot be used)" if one.problem else ""
-        sys.stdout.write(f"{one.name}  {one.group.removesuffix('s')} of {one.package}{unusable}\n")
+        sys.stdout.write(f"{one.name}  {singular(one.group)} of {one.package}{unusable}\n")
         if one.problem:
             say(one.problem)
     return 0

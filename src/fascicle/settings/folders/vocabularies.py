@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from fascicle.errors import BROKEN, PackError
+from fascicle.settings.folders.offered import offered_folder
 
 PACK: Final = "manifest.json"  # description file of a term pack, with the hashes of all other files
 LINKER: Final = "linker.json"  # description file of a linker
@@ -43,11 +44,11 @@ def shipped_packs() -> tuple[str, ...]:
 
 
 def find_pack(pack: str | os.PathLike[str]) -> Path:
-    """Returns the folder of a pack: a shipped pack of that name, else the path.
+    """Returns the folder of a pack: a shipped pack of that name, else the path, else a pack of another package.
 
     Args:
-        pack: the name of a shipped pack, with or without version (the newest is taken), or a folder. ``./NAME``, and
-            any `Path`, is always a folder.
+        pack: the name of a pack, with or without version (the newest is taken), or a folder. ``./NAME``, and any
+            `Path`, is always a folder.
     """
     return _found(pack, "packs", PACK)
 
@@ -100,7 +101,10 @@ def _found(given: str | os.PathLike[str], folder: str, described: str) -> Path:
     names = _shipped(folder, described) if isinstance(given, str) else ()
     versions = [name for name in names if given in (name, name.partition("@")[0])]
     if not versions:
-        return Path(given).expanduser()
+        place = Path(given).expanduser()
+        if isinstance(given, str) and given == place.name and not place.exists():
+            return offered_folder("fascicle.packs", given) or place
+        return place
     return assets() / folder / max(versions, key=lambda name: int(name.partition("@")[2]))
 
 

@@ -20,8 +20,9 @@ import msgspec
 from fascicle.core.arguments import time_limit
 from fascicle.core.files.pipes import unreadable
 from fascicle.core.type_names import read_vocabulary
-from fascicle.core.wording import near_hint
-from fascicle.errors import FormatError, InputError, Place, RecipeError
+from fascicle.core.wording import near_hint, shorten
+from fascicle.errors import FascicleError, FormatError, InputError, Place, PluginError, RecipeError
+from fascicle.plugins import load_plugin, plugin_names, plugin_package
 from fascicle.settings.folders.described import file_sha256
 from fascicle.settings.packs import ColumnSettings, PackSettings, SourceSettings, TableSettings
 from fascicle.terms.keys.key import key
@@ -95,15 +96,43 @@ READERS: Final[Mapping[str, _SourceReader]] = MappingProxyType({row.name: row fo
 
 
 def find_reader(name: str) -> _SourceReader:
-    """Returns the reader with a name.
+    """Returns the reader with a name: one of Fascicle, or one of another package (`fascicle.plugins`).
 
     Raises:
         RecipeError: there is none of this name; the message has the nearest.
+        PluginError: that of another package cannot be used.
     """
-    if name not in READERS:
-        said = f"the reader {name!r} is not known{near_hint(name, READERS)}; choose one of {', '.join(READERS)}"
-        raise RecipeError(said, key="reader", code="unknown-name")
-    return READERS[name]
+    if name in READERS:
+        return READERS[name]
+    others = plugin_names("vocabularies")
+    if name in others:
+        read = load_plugin("vocabularies", name).read
+        checked = partial(_read_checked, read, plugin_package("vocabularies", name))
+        return _SourceReader(name=name, means="", read=checked, hierarchy=True, table=True)
+    known = (*READERS, *others)
+    said = f"the reader {name!r} is not known{near_hint(name, known)}; choose one of {', '.join(known)}"
+    raise RecipeError(said, key="reader", code="unknown-name")
+
+
+def _read_checked(
+    read: ReadRecords, package: str, settings: SourceSettings, report: SourceReport
+) -> Iterator[ConceptRecord]:
+    """Streams what a reader of another package gives; records of another kind, and its faults, are named as its own."""
+    wrong = f"the reader {settings.reader!r} of {package}"
+    try:
+        for record in read(settings, report):
+            if not isinstance(record, ConceptRecord) or not record.curie or curie(record.curie) != record.curie:
+                raise PluginError(
+                    f"{wrong} gave {shorten(repr(record))}, which is no ConceptRecord with a CURIE; correct it, or "
+                    "remove that package",
+                    key=settings.reader,
+                )
+            yield record
+    except FascicleError:
+        raise
+    except Exception as error:
+        said = f"{wrong} failed ({type(error).__name__}: {error}); update or remove that package"
+        raise PluginError(said, key=settings.reader) from error
 
 
 _Fits = Callable[[Sequence[Name], SourceReport, Place], Sequence[Name]]

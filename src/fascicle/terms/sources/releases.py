@@ -40,7 +40,7 @@ def _layouts() -> Mapping[str, Layout]:
 
 def read_published(settings: SourceSettings, report: SourceReport, *, name: str) -> Iterator[ConceptRecord]:
     """Streams the concepts of a table of a known publisher."""
-    return read_table(settings, report, layout=_layouts()[name])
+    return _layouts()[name].read(settings, report)
 
 
 def read_umls(settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:

@@ -256,6 +256,10 @@ class Layout(Settings, frozen=True, kw_only=True):
             )
         return msgspec.structs.replace(self, columns=columns, table=_over(self.table, settings.table))
 
+    def read(self, settings: SourceSettings, report: SourceReport) -> Iterator[ConceptRecord]:
+        """Streams the concepts of a table of this layout; see `read_table`."""
+        return read_table(settings, report, layout=self)
+
 
 _S = TypeVar("_S", bound=msgspec.Struct)
 _GENERIC: Final = Layout()
