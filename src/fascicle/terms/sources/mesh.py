@@ -23,7 +23,7 @@ from fascicle.errors import FormatError, Place
 from fascicle.settings.packs import SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import Draft, SourceReport, numbered_lines
 from fascicle.terms.sources.releases import read_published
-from fascicle.terms.sources.tables import open_table
+from fascicle.terms.sources.rows import open_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _COLUMNS: Final = (("id", "tree_number"), ("mesh_id", "mesh_tree_number"))

@@ -24,7 +24,8 @@ from fascicle.core.wording import unescape_html
 from fascicle.errors import Place
 from fascicle.settings.packs import ColumnSettings, SourceSettings, TableSettings
 from fascicle.terms.sources.drafts import EXACT_MATCH, Draft, SourceReport, counted_lines
-from fascicle.terms.sources.tables import VERSION, Layout, open_table, read_table
+from fascicle.terms.sources.rows import open_table
+from fascicle.terms.sources.tables import VERSION, Layout, read_table
 from fascicle.terms.terms import ConceptRecord, NameKind, curie
 
 _CUI: Final = re.compile(r"C\d{7}", re.ASCII)

@@ -15,7 +15,7 @@ from typing import Final
 
 from fascicle.settings.packs import SourceSettings
 from fascicle.terms.sources.drafts import SourceReport, numbered_lines
-from fascicle.terms.sources.tables import open_table
+from fascicle.terms.sources.rows import open_table
 from fascicle.terms.terms import DIFFERENT, SAME, ConceptRecord, CrossReference, curie
 
 _SYMMETRIC: Final = (

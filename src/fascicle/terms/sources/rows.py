@@ -1,0 +1,193 @@
+"""Rows of tables as text or Parquet, cut into cells and chosen by ``where`` and ``unless``."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from fascicle.core.files.source import Line
+from fascicle.errors import FormatError, Place, RecipeError
+from fascicle.settings.packs import Column, SourceSettings
+from fascicle.terms.sources.drafts import SourceReport, numbered_lines
+from fascicle.terms.sources.parquet_rows import parquet_columns, parquet_rows, parts_of
+
+_Numbered = Iterator[tuple[Place, Line]]
+Rows = Iterator[tuple[Place, list[str]]]  # place of each, and its cells: without blanks at their ends, empty for none
+_LOOKED_AT: Final = 200  # lines at the beginning, among which the header is
+_SEPARATORS: Final = ("\t", ";", ",")
+BETWEEN: Final = "\ud800"  # a half of a surrogate pair, between the parts of a list of Parquet
+_NUMBER: Final = re.compile("[0-9]{1,4}")  # of a column
+
+
+def open_table(
+    settings: SourceSettings,
+    report: SourceReport,
+    *,
+    needed: Sequence[Column],
+    wished: Sequence[Column] = (),
+    asked: Collection[Column] = (),
+) -> tuple[Mapping[Column, int], Rows]:
+    """Opens a table and reads its header.
+
+    The header is the first line that has all needed columns; a ``#`` in front of it is left out, and so are lines
+    before it. Where columns are numbers there is no header. A row ends with its line: quotes go over no line break.
+
+    Args:
+        settings: of the source; a column of ``where`` or ``unless`` that is not there is refused.
+        report: receives what is lost.
+        needed: columns without which nothing can be read.
+        wished: columns that may be missing.
+        asked: those of them that may not: a user named them.
+
+    Returns:
+        Column as it was requested -> its place, the same numbers where there is no header; and the rows, each with all
+        cells that the table needs.
+
+    Raises:
+        FormatError: no header with these columns; where there is none, the rows say at their end that none has one.
+        RecipeError: ``where`` or ``unless`` name a column that is not there.
+    """
+    filters = {**settings.table.where, **settings.table.unless}
+    numbers = all(isinstance(column, int) for column in needed)
+    if settings.path.endswith(".parquet") or Path(settings.path).is_dir():
+        at, rows = _parquet(settings, report, [*needed], [*wished, *filters])
+    else:
+        lines: _Numbered = islice(numbered_lines(settings.path, settings.encoding), settings.table.skip, None)
+        if numbers:
+            separator, at = settings.table.separator.replace("auto", "\t"), {}
+        else:
+            at, separator, lines = _header(settings, lines, [*map(str, needed)], [*map(str, (*wished, *filters))])
+        rows = _cut_lines(lines, _cutter(separator), report)
+    if numbers:
+        at = {column: int(column) for column in (*needed, *wished)}
+        at |= {column: int(column) for column in filters if _NUMBER.fullmatch(column)}
+    if missing := [column for column in filters if column not in at]:
+        raise RecipeError(
+            f"there is no column {missing[0]!r} in {settings.path}; correct where or unless", key=missing[0]
+        )
+    if absent := [column for column in asked if column not in at]:
+        raise FormatError(f"there is no column {absent[0]!r}; correct columns", at=settings.path)
+    width = 1 + max(at[column] for column in needed)
+    last = max((at[column] for column in asked), default=0)
+    return at, _rows(settings, report, rows=rows, width=width, at=at, last=last)
+
+
+def _header(
+    settings: SourceSettings, lines: _Numbered, needed: list[str], wished: list[str]
+) -> tuple[dict[Column, int], str, _Numbered]:
+    """Returns the places of the columns, the separator, and the lines after the header."""
+    given = settings.table.separator
+    shown = ""
+    for _, line in islice(lines, _LOOKED_AT):
+        if isinstance(line, FormatError):
+            continue
+        bare = line.lstrip("#").strip(" ")
+        shown = shown or (bare if not line.startswith("#") else "")
+        for separator in _SEPARATORS if given == "auto" else (given,):
+            try:
+                cells = [cell.strip() for cell in _cutter(separator)(bare)]
+            except csv.Error:
+                continue
+            if all(column in cells for column in needed):
+                known = [column for column in (*needed, *wished) if column in cells]
+                found: dict[Column, int] = {column: cells.index(column) for column in known}
+                return found, separator, lines
+    columns = " and ".join(map(repr, needed))
+    raise FormatError(
+        f"no line has the columns {columns}; the first row is {shown[:100]!r}; name the columns of this table",
+        at=settings.path,
+    )
+
+
+def _parquet(
+    settings: SourceSettings, report: SourceReport, needed: list[Column], wished: list[Column]
+) -> tuple[dict[Column, int], Rows]:
+    """Returns the places of the columns of Parquet, a file or a folder of parts, and its rows."""
+    paths = [str(path) for path in parts_of(Path(settings.path))]
+    names = parquet_columns(paths[0])
+    if missing := [column for column in needed if isinstance(column, str) and column not in names]:
+        shown = ", ".join(names)[:200]
+        raise FormatError(f"there is no column {missing[0]!r}; the columns are {shown}; correct columns", at=paths[0])
+    rows = (
+        (place, [_cell(row.get(name)) for name in names]) for path in paths for place, row in parquet_rows(path, report)
+    )
+    return {column: names.index(str(column)) for column in (*needed, *wished) if column in names}, rows
+
+
+def _cell(value: Any) -> str:
+    """Returns a value of Parquet as text; the parts of a list keep apart by a sign that no text has."""
+    if isinstance(value, list):
+        return "".join(_cell(one) + BETWEEN for one in value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a number in a column with missing ones
+    return "" if value is None else str(value)
+
+
+def _cut_lines(lines: _Numbered, cut: Callable[[str], list[str]], report: SourceReport) -> Rows:
+    """Yields the cells of lines, and counts those that cannot be cut."""
+    inside = False  # of a cell with a line break
+    for place, line in lines:
+        if isinstance(line, FormatError):
+            report.rows += 1
+            report.lose("encoding", place)
+            continue
+        if not line.strip("# \t"):
+            continue
+        report.rows += 1
+        odd = line.count('"') % 2 == 1
+        try:
+            cells = [] if inside and odd else cut(line)
+        except csv.Error:
+            cells = []
+        if cells:
+            yield place, cells
+        else:
+            inside = odd and not inside
+            report.lose("quotes", place)
+
+
+def _rows(
+    settings: SourceSettings, report: SourceReport, *, rows: Rows, width: int, at: Mapping[Column, int], last: int
+) -> Rows:
+    empty = frozenset(settings.table.empty)
+    filters = [(at[column], frozenset(values), True) for column, values in settings.table.where.items()]
+    filters += [(at[column], frozenset(values), False) for column, values in settings.table.unless.items()]
+    size, widest = 1 + max(at.values()), 0
+    for place, cells in rows:
+        if len(cells) < width:
+            report.lose("columns", place)
+            continue
+        widest = max(widest, len(cells))
+        written = [cell.strip() for cell in cells] + [""] * (size - len(cells))
+        cells = [text if text not in empty else "" for text in written]
+        if any(({written[column], cells[column]} & values == set()) is kept for column, values, kept in filters):
+            report.lose("where", place)
+            continue
+        yield place, cells
+    if 0 < widest <= last:
+        raise FormatError(
+            f"there is no column {last}, counted from 0: the longest row has {widest} columns; correct columns",
+            at=settings.path,
+        )
+
+
+def _cutter(separator: str) -> Callable[[str], list[str]]:
+    def cut_plain(line: str) -> list[str]:
+        cells = line.split(separator)
+        return [_unquoted(cell) for cell in cells] if '"' in line else cells
+
+    def cut_csv(line: str) -> list[str]:
+        return next(csv.reader([line], delimiter=separator, strict=True)) if '"' in line else line.split(separator)
+
+    return cut_csv if separator in ",;" else cut_plain
+
+
+def _unquoted(cell: str) -> str:
+    """Returns a cell without the quotes around it; other quotes are kept."""
+    if len(cell) < 2 or cell[0] != '"' or cell[-1] != '"' or '"' in cell[1:-1].replace('""', ""):
+        return cell
+    return cell[1:-1].replace('""', '"')
