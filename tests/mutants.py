@@ -78,8 +78,10 @@ def run_tests(folder: Path, tests: tuple[str, ...]) -> tuple[str, str]:
         )
     except subprocess.TimeoutExpired:
         return CAUGHT, "by the time that it takes"
-    last = done.stdout.strip().splitlines()[-1:] or [done.stderr[-500:]]
-    return {0: MISSED, 1: CAUGHT}.get(done.returncode, UNTRIED), last[0]
+    last = (done.stdout.strip().splitlines() or [done.stderr[-500:]])[-1]
+    if done.returncode == 1 and " failed" not in f" {last}":
+        return UNTRIED, last  # what a test needs could not be made
+    return {0: MISSED, 1: CAUGHT}.get(done.returncode, UNTRIED), last
 
 
 def try_mutant(folder: Path, mutant: Mutant) -> tuple[str, str]:

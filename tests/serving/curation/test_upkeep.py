@@ -33,6 +33,7 @@ def filled(place: Path, *, documents: int = 12, steps: int = 6) -> None:
     """Writes a file in which two curators took turns over the documents."""
     draw, store = random.Random(5), Store.open(place)
     last: dict[str, int] = {}
+    who: dict[str, str] = {}
     store.add([document(number) for number in range(documents)], "Ada")
     for turn in range(documents * steps):
         name = f"doc{turn % documents}"
@@ -45,8 +46,8 @@ def filled(place: Path, *, documents: int = 12, steps: int = 6) -> None:
             document=name, id=f"{turn:032x}", who=draw.choice(["Ada", "Bob"]), after=last.get(name, 0), edits=(edit,)
         )
         if number and draw.random() < 0.2:
-            step = msgspec.structs.replace(step, edits=(), undoes=last[name])
-        last[name] = store.save(step).number
+            step = msgspec.structs.replace(step, edits=(), undoes=last[name], who=who[name])
+        last[name], who[name] = store.save(step).number, step.who
     store.close()
 
 
