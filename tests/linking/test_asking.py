@@ -51,6 +51,8 @@ def test_words_that_induce_are_those_of_a_search_from_every_place(text: str) -> 
         ("breast, lung, and ovarian cancers", ("breast cancers", "lung cancers", "ovarian cancers")),
         ("BRCA1/2", ("BRCA1", "BRCA2")),
         ("STAT3/5", ("STAT3", "STAT5")),
+        ("STAT3/5a", ("STAT3", "STAT5a")),
+        ("IL12A/12B", ("IL12A", "IL12B")),
         ("IL-1 and -6", ("IL-1", "IL-6")),
         ("vitamin A and E", ("vitamin A", "vitamin E")),
         ("TNF/NGF", ("TNF", "NGF")),

@@ -68,7 +68,7 @@ def candidates(linker: Linker, text: str, surface: str, kind: str) -> list[tuple
         ("glioblastomma", "Disease", [("MESH:D5", "near")]),
         ("primary glioblastoma", "Disease", [("MESH:D5", "exact")]),
         ("mammary carcinoma", "Disease", [("MESH:D1", "exact")]),  # by a reference of DOID:1
-        ("mammary duct carcinoma", "Disease", [("MESH:D1", "exact")]),  # by its parent
+        ("mammary duct carcinoma", "Disease", [("MESH:D1", "broader")]),  # by its parent
         ("nothing at all", "Disease", []),
         ("breast cancer", "Species", []),
         ("telomerase", "Gene", [("NCBIGene:1", "exact"), ("NCBIGene:2", "exact")]),

@@ -40,6 +40,8 @@ def links_of(linker: Linker, text: str, name: str, kind: str = "Gene") -> tuple[
         ("In patients sICAM-1 was high.", "sICAM-1", ["NCBIGene:3383"]),
         ("In patients proBDNF was high.", "proBDNF", ["NCBIGene:627"]),
         ("In patients pERK1/2 was high.", "pERK1/2", ["NCBIGene:5594", "NCBIGene:5595"]),
+        ("In patients STAT3/5a was high.", "STAT3/5a", ["NCBIGene:6774", "NCBIGene:6776"]),
+        ("In patients STAT3/5a was high.", "5a", ["NCBIGene:6776"]),
         ("In patients, 5-HT2A/2C antagonists help.", "5-HT2A/2C", ["NCBIGene:3356", "NCBIGene:3358"]),
         ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "5-HT1B/1D", ["NCBIGene:3351", "NCBIGene:3352"]),
         ("Rizatriptan, a novel 5-HT1B/1D agonist, in patients.", "1D", ["NCBIGene:3352"]),
@@ -61,7 +63,10 @@ def test_a_part_without_its_stem_is_no_gene(surface: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "curie"),
-    [("Raf", "fplx:RAF"), ("HDL", "fplx:HDL"), ("cyclin", "fplx:Cyclin"), ("interferon", "fplx:Interferon")],
+    [
+        *(("Raf", "fplx:RAF"), ("HDL", "fplx:HDL"), ("cyclin", "fplx:Cyclin"), ("interferon", "fplx:Interferon")),
+        *(("PI3K", "fplx:PI3K"), ("MEK", "fplx:MEK"), ("Ras", "fplx:RAS")),  # not one of the genes with this alias
+    ],
 )
 def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str) -> None:
     (link,) = links_of(linker, f"In human cancer cells {name} was active.", name)
@@ -72,7 +77,10 @@ def test_a_family_is_an_answer_and_marked(linker: Linker, name: str, curie: str)
 
 @pytest.mark.parametrize(
     ("name", "curie"),
-    [("insulin receptor", "NCBIGene:3643"), ("VEGF", "NCBIGene:7422"), ("Akt", "NCBIGene:207")],
+    [
+        *(("insulin receptor", "NCBIGene:3643"), ("VEGF", "NCBIGene:7422"), ("Akt", "NCBIGene:207")),
+        *(("FSH", "NCBIGene:2488"), ("LH", "NCBIGene:3972")),  # not BRD2 and PLOD1, which have it as an alias too
+    ],
 )
 def test_a_gene_with_the_name_of_a_family_stays_a_gene(linker: Linker, name: str, curie: str) -> None:
     (link,) = links_of(linker, f"In patients {name} was active.", name)
@@ -90,3 +98,18 @@ def test_a_stated_species_counts_as_one_that_the_text_names(name: str) -> None:
     named = links_of(plain, f"{text} All in mice.", name)
     assert [one.curie for one in stated] == [one.curie for one in named]
     assert not stated[0].nil
+
+
+def test_concepts_that_are_tied_are_equally_probable(linker: Linker) -> None:
+    links = links_of(linker, "Many had BPD.", "BPD", "Disease")
+    assert {link.curie for link in links} == {"MESH:D001883", "MESH:D001997"}
+    assert links[0].score == links[1].score
+
+
+def test_a_coarser_concept_of_the_only_vocabulary_says_so() -> None:
+    mesh = find("basic", ontology="MESH").opened()
+    text = "Dravet syndrome and asthma were seen."
+    assert isinstance(mesh, Linker)
+    (coarser,) = links_of(mesh, text, "Dravet syndrome", "Disease")
+    assert (coarser.curie, coarser.tier) == ("MESH:D004831", "broader")
+    assert links_of(mesh, text, "asthma", "Disease")[0].tier == "exact"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import AMBIGUOUS, Link, Mention
 from fascicle.errors import RecipeError, UsageError
 from fascicle.linking.candidates import TIERS
-from fascicle.linking.fitting import fit_linker
+from fascicle.linking.fitting import FitSettings, fit_linker, gather_training_data
 from fascicle.linking.linker import Linker
 from fascicle.linking.opening import find
 from fascicle.pipeline.loading import open_pipeline
@@ -249,9 +250,19 @@ def test_a_label_as_written_precedes_loose_names_of_other_vocabularies(
     pack = labelled(tmp_path, "label", own, Name("infantile epilepsy", "exact"))
     assert answer_of(pack, "Dravet syndrome", **settings) == [("DOID:2", "exact"), ("MESH:D1", "broader")]
     assert answer_of(pack, "dravet syndrome", **settings) == [("DOID:2", "folded"), ("MESH:D1", "broader")]
-    assert answer_of(pack, "Dravet syndrome", ontology="MESH") == [("MESH:D1", "exact")]
+    assert answer_of(pack, "Dravet syndrome", ontology="MESH") == [("MESH:D1", "broader")]
+    assert answer_of(pack, "infantile epilepsy", ontology="MESH") == [("MESH:D1", "exact")]
     if settings:  # a name that is loose in each is of the first vocabulary
         assert answer_of(pack, "infantile epilepsy", **settings) == [("MESH:D1", "exact")]
+
+
+def test_a_candidate_that_a_label_precedes_teaches_nothing(tmp_path: Path) -> None:
+    pack = labelled(tmp_path, "label", Name("Dravet syndrome", "label"), Name("infantile epilepsy", "exact"))
+    names = ("Dravet syndrome", "DOID:2"), ("infantile epilepsy", "MESH:D1")
+    texts = [document(f"With {name} {at}.", (name, "Disease", curie)) for at in range(20) for name, curie in names]
+    table = gather_training_data(pack, None, texts, settings=FitSettings(remember=False)).tables["Disease"]
+    assert np.bincount(table.choices.owners).tolist() == [1, 2] * 20
+    assert table.right.sum() == 40
 
 
 def test_a_label_of_two_vocabularies_precedes_none(home: Path) -> None:

@@ -20,6 +20,7 @@ EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 MOST: Final = 64  # candidates of a unit
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
 BROADER: Final = "broader"  # tier of a candidate that has a label of another vocabulary as a loose name
+PRECEDED, ELSEWHERE = -1, -2  # of `Candidates.precedence`
 FAMILY_TYPES: Final[Mapping[str, str]] = MappingProxyType({"Gene": "GeneFamily"})  # of the families of a type
 
 
@@ -62,8 +63,9 @@ class Candidates(FoundConcepts, frozen=True, kw_only=True):
         agrees: the share of the words of the long form that its names have, if it was found by the short form alone.
         remembered: how many documents annotated the surface with it.
         remembered_all: how many annotated it with any concept.
-        precedence: 1 of the only candidate whose label is the mention as written, -1 of one of another vocabulary that
-            has it as a loose name, else 0; see `label_precedence`.
+        precedence: 1 of the only candidate whose label is the mention as written, `PRECEDED` of one of another
+            vocabulary that has it as a loose name, `ELSEWHERE` if that label is of no vocabulary that may be answered,
+            else 0; see `label_precedence`.
     """
 
     units: list[Unit]
@@ -161,7 +163,7 @@ def label_precedence(
     place[owners[precedes]] = np.flatnonzero(precedes)
     first = place[owners]
     loose = (first >= 0) & ~precedes & (vocabularies != vocabularies[first]) & (types == types[first])
-    return np.where(loose, -1, precedes.astype(np.int64))
+    return np.where(loose, PRECEDED, precedes.astype(np.int64))
 
 
 def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bools:

@@ -12,8 +12,9 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS, Unit
-from fascicle.linking.candidates import CANONICAL, DENSE, FAMILY_TYPES, TIERS, Candidates
+from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
+from fascicle.linking.families import Families
 from fascicle.linking.species import NearbySpecies, Species, agreement, to_species
 from fascicle.linking.words import ConceptWords
 from fascicle.terms.keys.characters import case_fits
@@ -77,8 +78,7 @@ class FeatureExtractor:
         self.pack, self._dense = pack, dense
         self._words = ConceptWords(pack)
         self._taxa = [to_species(taxon) for taxon in pack.taxa.take(np.arange(len(pack.taxa)))]
-        families = [family for family in FAMILY_TYPES.values() if family in pack.types]
-        self._families = [pack.types.index(family) for family in families]
+        self._families = Families(pack)
         self._known = frozenset(self._taxa) - {""}
 
     def features(self, found: Candidates, documents: Sequence[Document], species: Floats) -> Floats:
@@ -102,7 +102,7 @@ class FeatureExtractor:
 
     def _of_names(self, found: Candidates) -> list[Floats]:
         units = len(found.units)
-        families = self._are_families(found)
+        families = self._families.are(found.concepts)
         highest = np.zeros(units)
         np.maximum.at(highest, found.owners, np.where(families, 0.0, found.priors))
         first = np.maximum(highest[found.owners], found.priors)
@@ -151,10 +151,6 @@ class FeatureExtractor:
         _, inverse = np.unique(found.owners << 32 | taxa, return_inverse=True)
         has_label = np.bincount(inverse, weights=found.labels) > 0
         return ((taxa > 0) & has_label[inverse] & ~found.labels).astype(np.float64)
-
-    def _are_families(self, found: Candidates) -> Bools:
-        families: Bools = np.isin(self.pack.type_rows[found.concepts], self._families)
-        return families
 
     def _case(self, found: Candidates) -> Floats:
         """Returns whether the name has the required case; true for a name that was not found by its own words."""
@@ -232,14 +228,14 @@ class FeatureExtractor:
 
         Returns:
             One column for each feature that starts with ``species: ``, but for ``species: in the name``. A family
-            without a gene beside it is of the species of the text, as its members are.
+            without a gene of the likely species beside it is of this one, as its members are.
         """
         rows = self.pack.taxon_rows[found.concepts].astype(np.int64)
         values = np.zeros((len(rows), len(_OF_SPECIES)))
         is_gene = np.bincount(found.owners[rows > 0], minlength=len(found.units)) > 0
-        values[self._are_families(found) & ~is_gene[found.owners]] = _OF_FAMILY
-        chosen = np.flatnonzero(is_gene[found.owners])
+        families, chosen = self._families.are(found.concepts), np.flatnonzero(is_gene[found.owners])
         if not len(chosen):
+            values[families] = _OF_FAMILY
             return values
         # Many places of a document have the same species around them.
         around: dict[tuple[int | str, NearbySpecies], int] = {}
@@ -257,7 +253,10 @@ class FeatureExtractor:
             agreement(species[places[place][0]], places[place][1], self._taxa[row], self._known)
             for place, row in (divmod(pair, len(self._taxa)) for pair in pairs.tolist())
         ]
-        values[chosen] = np.maximum(values[chosen], np.array(table)[inverse])
+        values[chosen] = np.array(table)[inverse]
+        likely = np.bincount(found.owners, weights=values[:, LIKELY] * (rows > 0), minlength=len(found.units))
+        alone = families & (likely[found.owners] == 0)
+        values[alone] = np.maximum(values[alone], _OF_FAMILY)
         return values
 
 

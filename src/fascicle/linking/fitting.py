@@ -17,7 +17,7 @@ from fascicle.core.document import Document
 from fascicle.core.mention import Link, Mention
 from fascicle.core.stream import portions
 from fascicle.errors import InputError
-from fascicle.linking.candidates import TIERS, Candidates
+from fascicle.linking.candidates import PRECEDED, TIERS, Candidates
 from fascicle.linking.dense import DenseSettings
 from fascicle.linking.folder import Correction, Ranker, TierFacts, fit_calibration
 from fascicle.linking.gold import Memory
@@ -285,7 +285,7 @@ def _table(
         for unit, one in zip(found.units, of_unit, strict=True)
     ]
     units = np.flatnonzero(teaches)
-    rows = ranked.order[np.isin(found.owners[ranked.order], units)]
+    rows = ranked.order[np.isin(found.owners[ranked.order], units) & (found.precedence[ranked.order] != PRECEDED)]
     owners = np.searchsorted(units, found.owners[rows])
     documents = np.array([start + found.units[unit].document for unit in units.tolist()], dtype=np.int64)
     return Table(

@@ -14,8 +14,8 @@ from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.linking.asking import WAYS, LookupString, Unit, make_query
 from fascicle.linking.candidates import (
     CANONICAL,
+    ELSEWHERE,
     EXACT,
-    FAMILY_TYPES,
     FOLDED,
     REMEMBERED,
     Candidates,
@@ -25,6 +25,7 @@ from fascicle.linking.candidates import (
     shared_priors,
 )
 from fascicle.linking.equivalents import (
+    ABOVE,
     ITSELF,
     NOTHING,
     Equivalent,
@@ -33,6 +34,7 @@ from fascicle.linking.equivalents import (
     select_rows,
     sort_equivalents,
 )
+from fascicle.linking.families import Families
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
 from fascicle.linking.gold import Memory
 from fascicle.terms.keys.key import key
@@ -82,8 +84,7 @@ class CandidateGenerator:
             if wanted
         }
         self._namesakes, self._agreeing = Namesakes(pack), ShortFormFeatures(pack, finder.reader)
-        self._families = {kind for kind, family in FAMILY_TYPES.items() if family in pack.types}
-        self._family_rows = [pack.types.index(FAMILY_TYPES[kind]) for kind in self._families]
+        self._families = Families(pack)
         taxa = pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
 
@@ -111,10 +112,12 @@ class CandidateGenerator:
         found.append(self._look(_lookups(units, missing), units, self.finder.find_near))
         less = [(number, one) for number in missing for one in units[number].question.shorter]
         found.append(self._look(less, units, self.finder.find))
-        families = set(self._families_of(units, missing).owners.tolist())
-        missing = [number for number in missing if number not in families]
+        families = self._families_of(units, range(len(units)))
+        named = set(families.owners.tolist())
+        missing = [number for number in missing if number not in named]
         units, by_short = self._by_short(units, missing, without or {})
-        found += [by_short, self._families_of(units, range(len(units)))]
+        short = [number for number in missing if units[number].question.short]
+        found += [families, by_short, self._families_of(units, short)]
         if (dense := self.finder.dense) is not None:
             missing = _missing(units, found, below=dense.manifest.below)
             found.append(self._look(_lookups(units, missing), units, self.finder.find_dense))
@@ -158,7 +161,7 @@ class CandidateGenerator:
         return _whole_first(rows)
 
     def _families_of(self, units: Sequence[Unit], numbers: Iterable[int]) -> FoundConcepts:
-        named = (number for number in numbers if units[number].type in self._families)
+        named = (number for number in numbers if units[number].type in self._families.kinds)
         return self._look(_lookups(units, named), units, self.finder.find_families)
 
     def _by_short(
@@ -259,8 +262,8 @@ class CandidateGenerator:
         concepts = pairs[first] & 0xFFFFFFFF
         labels = (rows.terms >= 0) & (rows.distance == np.repeat(best.distance, names))
         labels[labels] = active.kind[rows.terms[labels]] == _LABEL
-        by_case = np.where(pack.taxon_rows[rows.concepts] > 0, EXACT, FOLDED)  # CAT is not Cat
-        written = labels & (rows.tiers <= by_case) & (rows.distance == ITSELF) & (rows.ways <= _WAY["long"])
+        written = labels & (rows.tiers <= FOLDED) & (rows.distance == ITSELF) & (rows.ways <= _WAY["long"])
+        written &= pack.taxon_rows[rows.concepts] == 0  # species tell genes of one label apart
         if len(first):
             labels, written = (np.logical_or.reduceat(one, first) for one in (labels, written))
         remembered = np.zeros(len(first), dtype=np.int64)
@@ -287,28 +290,24 @@ class CandidateGenerator:
                 units=len(units),
             ),
         )
+        loose = (gathered.precedence == 0) & (best.tiers <= CANONICAL) & np.isin(best.distance, (ITSELF, ABOVE))
+        gathered.precedence[loose & np.isin(best.owners, self._labelled_elsewhere(units))] = ELSEWHERE
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
-        allowed[self._strangers(gathered)] = False
+        allowed[self._families.strangers(gathered)] = False
         return limit_candidates(gathered, self._allowed(gathered, allowed))
 
-    def _strangers(self, found: Candidates) -> Ints:
-        """Returns the genes that have the label of a family as an alias that hardly ever means them.
-
-        The name of the family is at least twice as probable, and no longer name of the gene begins with it, as those of
-        its members do; or six times. So ``cyclin`` is not PCNA, but ``Akt`` may be AKT1.
-        """
-        pack = self.finder.pack
-        families = np.flatnonzero(found.labels & np.isin(pack.type_rows[found.concepts], self._family_rows))
-        strangers = [_NONE]
-        for at, label in zip(families.tolist(), pack.labels_at(found.concepts[families]), strict=True):
-            own = np.arange(*np.searchsorted(found.owners, [found.owners[at], found.owners[at] + 1]))
-            own = own[~found.labels[own] & (found.priors[own] <= found.priors[at] / 2)]
-            owners, terms = pack.active.of_concept.take(found.concepts[own])
-            names = pack.active.surfaces.take(pack.active.surface[terms])
-            longer = [len(name) > len(label) and name.casefold().startswith(label.casefold()) for name in names]
-            member = np.bincount(owners, weights=longer, minlength=len(own)) > 0
-            strangers.append(own[~member | (found.priors[own] <= found.priors[at] / 6)])
-        return np.concatenate(strangers)
+    def _labelled_elsewhere(self, units: Sequence[Unit]) -> Ints:
+        """Returns the units whose name is the label of a concept without a species that may not be answered."""
+        asked = [at for at, unit in enumerate(units) if unit.type in self._wanted]
+        kinds = [units[at].type for at in asked]
+        found = self.finder.find([units[at].question.name for at in asked], kinds)
+        active, concepts = self.finder.pack.active, self.finder.pack.active.concept[found.terms]
+        labels = (found.tiers <= FOLDED) & (active.kind[found.terms] == _LABEL)
+        labels &= self.finder.pack.taxon_rows[concepts] == 0
+        answered = [self._wanted[kinds[at]][row] for at, row in zip(found.places, concepts, strict=True)]
+        labels &= ~np.array(answered, dtype=np.bool_)
+        named: Ints = np.array(asked, dtype=np.int64)[found.places[labels]]
+        return named
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""

@@ -37,6 +37,7 @@ from fascicle.linking.candidates import (
     nil_link,
     separate_mentions,
 )
+from fascicle.linking.families import Families
 from fascicle.linking.features import FeatureExtractor
 from fascicle.linking.finding import Finder
 from fascicle.linking.folder import LinkerManifest, Ranker, check_linker, feature_names
@@ -219,8 +220,7 @@ class Linker(LinkStep):
 
     def _tiers(self, found: Candidates, rows: Ints) -> list[str]:
         """Returns the tier of each candidate: of a family or of a coarser concept, that it is one."""
-        families = [self.pack.types.index(one) for one in FAMILY_TYPES.values() if one in self.pack.types]
-        is_family = np.isin(self.pack.type_rows[found.concepts[rows]], families).tolist()
+        is_family = Families(self.pack).are(found.concepts[rows]).tolist()
         types = (found.units[unit].type in FAMILY_TYPES for unit in found.owners[rows].tolist())
         tiers = [
             BROADER if one < 0 else TIERS[tier]

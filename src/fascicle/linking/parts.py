@@ -8,10 +8,13 @@ from typing import Final
 MOST_PARTS: Final = 8
 LONGEST: Final = 200  # characters of a mention that is read as several
 _BETWEEN: Final = re.compile(r"\s*,\s*(?:and|or)\s+|\s+(?:and/or|and|or|as well as)\s+|\s*[,/&;]\s*")
-# How parts of one name end, each with its form behind a stem: BRCA1/2, 5-HT2A/2C, IL-1α/β, mGluR1/5a.
+# How parts of one name end, each with what stands behind their stem: BRCA1/2, 5-HT2A/2C, STAT3/5a, IL-1α/β.
 _ENDINGS: Final = tuple(
-    (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){form}"))
-    for form in (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")
+    (re.compile(rf"-?{form}"), re.compile(rf"(.*[^\W_]-??){first}"))
+    for form, first in (
+        (r"\d{1,2}[A-Za-z]", r"(?<!\d)\d{1,2}[A-Za-z]?"),
+        *((one, one) for one in (r"(?<!\d)\d{1,2}", "[α-ω]", "[A-Za-z]")),
+    )
 )
 _STEM_BEFORE: Final = re.compile(r"([^\s()/,;]*[^\W\d_][^\s()/,;]*)/\Z")
 _REACH: Final = 30  # characters before a part, in which its stem is

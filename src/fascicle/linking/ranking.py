@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Ints
-from fascicle.linking.candidates import Candidates
+from fascicle.linking.candidates import PRECEDED, Candidates
 from fascicle.linking.features import FEATURES, RARE_SHORT_FORM
 from fascicle.linking.folder import Ranker, correct_probabilities
 
@@ -52,6 +52,7 @@ _MOST_ALIKE: Final = 20
 _COMPARABLE: Final = 1 / 3  # of the probability of the first candidate, that those have which may be meant instead
 _DENSE: Final = -2.0  # of a name that was found by vectors, beside their similarity
 _WEIGHTS: Final = np.array([WEIGHTS.get(name, 0.0) for name in FEATURES])
+_LIKELY: Final = FEATURES.index("species: likely")
 _DIGITS: Final = 9  # of a sum: equal candidates must tie
 _Ties = Callable[[Sequence[str], Ints, Floats], tuple[Ints, Floats]]
 
@@ -193,6 +194,40 @@ def _undecided(scores: Floats, nil: Floats, owners: Ints, alike: Ints, threshold
     return np.where(open_, np.maximum(alike, several), alike), np.where(open_, 0.0, thresholds)
 
 
+def _settle(
+    found: Candidates, order: Ints, scores: Floats, likely: Bools, tied: Ints, alike: Ints
+) -> tuple[Ints, Floats, Ints]:
+    """Returns order, probabilities and counts of answers where several are the answer of a unit.
+
+    One whose label is the mention as written is the answer alone, and takes the probability of the first: `Mek` is a
+    family, as it may be several genes of a species. A gene that only differs by its species is no reason to answer
+    with its family. Else those that are tied share their probability.
+
+    Args:
+        found: candidates.
+        order: of them, the best of each unit first.
+        scores: probability of each, or NaN.
+        likely: whether each is of the likely species.
+        tied: first candidates of each unit that are equally good, ``[units]``.
+        alike: how many are the answer, ``[units]``.
+    """
+    owners, scores = found.owners, scores.copy()
+    starts = np.searchsorted(owners, np.arange(len(alike)))
+    places = np.arange(len(order)) - starts[owners]
+    several = (alike > 1)[owners]
+    genes = np.bincount(owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike))
+    wins = several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
+    labels = np.flatnonzero(wins)
+    rows, first = order[labels], order[starts[owners[labels]]]
+    scores[rows], scores[first] = scores[first], scores[rows]
+    alike = alike.copy()
+    alike[owners[labels]] = 1
+    equal = (alike > 1)[owners] & (places < tied[owners])
+    sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=len(alike))
+    scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
+    return order[np.lexsort((-np.nan_to_num(scores[order], nan=0.0), owners))], scores, alike
+
+
 class CandidateRanker:
     """Ranks candidates by the rankers of their types.
 
@@ -220,23 +255,24 @@ class CandidateRanker:
         """
         units, kinds = len(found.units), [unit.type for unit in found.units]
         sums = stated_scores(found, features)  # decide between candidates that are equally probable
-        sums[found.precedence < 0] = -np.inf  # a label of another vocabulary precedes them
+        sums[found.precedence == PRECEDED] = -np.inf  # a label of another vocabulary precedes them
         shares = unit_shares(sums, found.owners, units)
         stated = np.lexsort((found.concepts, -sums, found.owners))
-        parts = list(self._by_ranker(kinds, found.owners, stated[found.precedence[stated] >= 0]))
+        parts = list(self._by_ranker(kinds, found.owners, stated[found.precedence[stated] != PRECEDED]))
         scores, nil = np.where(np.isinf(sums), 0.0, np.nan), np.full(units, np.nan)
         for ranker, numbers, rows, owners in parts:
             weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
             scores[rows], nil[numbers] = probabilities(Choices(owners, features[rows], len(numbers)), weights)
         order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
-        alike = np.minimum(count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE)
+        tied = np.minimum(count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE)
         thresholds = np.zeros(units)
         given = np.full(units, np.nan) if given is None else given
         for ranker, numbers, rows, owners in parts:
             correction = ranker.correction(given[numbers])
             scores[rows], nil[numbers] = correct_probabilities(scores[rows], nil[numbers], owners, correction)
             thresholds[numbers] = ranker.thresholds(given[numbers])
-        alike, thresholds = _undecided(scores[order], nil, found.owners, alike, thresholds)
+        alike, thresholds = _undecided(scores[order], nil, found.owners, tied, thresholds)
+        order, scores, alike = _settle(found, order, scores, features[:, _LIKELY] > 0, tied, alike)
         alike, thresholds = self._ties(kinds, alike, thresholds)
         nil[np.bincount(found.owners, minlength=units) == 0] = np.nan  # no name was compared, so nothing is known
         scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
