@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "core": set(),
     "plugins": {"core"},
     "text": {"core"},
-    "formats": {"core", "text", "plugins"},
+    "formats": {"core", "text", "plugins", "terms.terms"},  # the last for facts of mentions that are identifiers
     "terms": {"core", "text", "plugins"},
     "linking": {"core", "text", "terms"},
     "runtime": {"core", "text", "terms", "linking", "plugins"},

@@ -294,7 +294,9 @@ def test_writing_counts_what_does_not_fit(tmp_path: Path) -> None:
     expected = {"nested": 1, "discontinuous": 1, "across-sentences": 1, "not-on-words": 1, "ids": 1}
     assert report.losses.items() >= expected.items()
     assert report.mentions == 1
-    assert path.read_text() == ("-DOCSTART-\tO\n\nthe\tO\nIL-2\tB-DNA\ngene\tI-DNA\npromoter\tO\n.\tO\n\nIt\tO\n\n")
+    assert path.read_text() == (
+        "-DOCSTART- -X- O O\n\nthe\tO\nIL-2\tB-DNA\ngene\tI-DNA\npromoter\tO\n.\tO\n\nIt\tO\n\n"
+    )
     assert "first in d at 4-8, 14-22)" in "".join(report.lines())
 
 

@@ -104,3 +104,18 @@ def test_citations_show_what_their_markup_means(tmp_path: Path, name: str, conte
     assert found.text.split("\n")[0] == "Role of α-x"
     assert found.text.endswith("In H2O & gout.")
     assert "marks-left-out" in {event.code for event in found.events}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the <b> allele", "the <b> allele"),
+        ("<i>BRCA1</i> and the <b> allele", "BRCA1 and the <b> allele"),
+        ("&lt;i&gt;BRCA1&lt;/i&gt; and &lt;b&gt;", "BRCA1 and <b>"),
+        ("cut off: <i>BRCA1", "cut off: <i>BRCA1"),
+        ("one<br>two<p>three", "one\ntwo\nthree"),
+        ("<I>BRCA1</i> <jats:b>bold</jats:b>", "BRCA1 bold"),
+    ],
+)
+def test_a_tag_without_its_partner_is_text(text: str, shown: str) -> None:
+    assert read_markup(text, Line()) == shown

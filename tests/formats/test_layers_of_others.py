@@ -10,8 +10,10 @@ import pytest
 
 from fascicle.core.document import Document, Mention
 from fascicle.core.tags import tag_layers
-from fascicle.errors import FormatError
-from fascicle.formats import ConllOptions, JsonlOptions, parse_columns, read, write
+from fascicle.errors import FormatError, UsageError
+from fascicle.formats import ConllOptions, JsonlOptions, ReadReport, parse_columns, read, write
+from fascicle.formats.inception import InceptionOptions
+from fascicle.formats.requests import ReadRequest, read_file
 
 
 def file_of(folder: Path, name: str, text: str) -> Path:
@@ -170,3 +172,52 @@ def test_the_order_of_fragments_is_an_event(tmp_path: Path) -> None:
     record = {"id": "1", "text": "a b c", "entities": [{"spans": [[4, 5], [0, 1]], "type": "X"}]}
     (found,) = read(file_of(tmp_path, "b.jsonl", json.dumps(record)), format="records")
     assert [event.code for event in found.events] == ["fragments-sorted"]
+
+
+FINDINGS = """#FORMAT=WebAnno TSV 3.3
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue
+#T_SP=webanno.custom.Finding|negated|certainty
+#T_SP=webanno.custom.Drug|label
+
+
+#Text=No tremor
+1-1\t0-2\tNo\tDT\t_\t_\tNone
+1-2\t3-9\ttremor\tNN\ttrue\thigh\t_
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ((), [("No", "None"), ("tremor", "Finding")]),
+        ((("type", "certainty"),), [("No", "Drug"), ("tremor", "high")]),
+        ((("layer", "Finding"), ("type", "negated")), [("tremor", "true")]),
+        ((("layer", "webanno.custom.Drug"),), [("No", "None")]),
+        ((("layer", "POS"), ("type", "PosValue")), [("No", "DT"), ("tremor", "NN")]),
+    ],
+)
+def test_a_user_chooses_the_layer_and_the_feature_that_is_the_type(
+    fields: tuple[tuple[str, str], ...], wanted: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    path = file_of(tmp_path, "a.tsv", FINDINGS)
+    (found,) = read_file(str(path), ReadRequest(fields=fields))
+    assert mentions_of(found) == wanted
+    assert not found.events
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (InceptionOptions(layer="Fnding"), "no annotation with the layer 'Fnding'; it has Drug, Finding, POS"),
+        (InceptionOptions(layer="Drug", type="x"), "no annotation with the feature 'x'; it has label"),
+    ],
+)
+def test_a_layer_that_is_not_there_is_a_note(options: InceptionOptions, said: str, tmp_path: Path) -> None:
+    (found,) = read(file_of(tmp_path, "a.tsv", FINDINGS), format="webanno", options=options)
+    assert [said in event.message for event in found.events] == [True]
+
+
+def test_files_of_inception_have_two_options(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "a.tsv", FINDINGS)
+    with pytest.raises(UsageError, match="no part 'text'; choose layer or type"):
+        list(read_file(str(path), ReadRequest(fields=(("text", "x"),)), report=ReadReport()))

@@ -406,7 +406,7 @@ def test_articles_among_annotated_records_are_noted() -> None:
     "record",
     [
         {"id": "1", "title": "T", "paragraphs": ["One.", 2]},
-        {"id": "1", "title": "T", "paragraphs": ["One."], "abstract": ["A."]},
+        {"id": "1", "title": "T", "paragraphs": ["One."], "abstract": ["A.", 2]},
         {"id": "1", "title": "T", "paragraphs": ["One."], "entities": [{"start": 0, "end": 1, "type": "X"}]},
     ],
 )

@@ -15,6 +15,7 @@ from fascicle.core.mention import Fragments, Span, check_fragments, join_over_bl
 from fascicle.core.tags import TagCensus, decode_tags, tag_layers
 from fascicle.core.wording import plural
 from fascicle.errors import FormatError, InputError
+from fascicle.formats.concepts import take_concepts
 from fascicle.formats.offset_units import (
     AS_STATED,
     AUTO,
@@ -108,8 +109,10 @@ class MentionCollector:
             kind: its type.
             expected: the text of the mention, as the source gives it; another text at the offsets is reported.
             is_standoff: the source has a fragment for each line of a name; such fragments are joined.
-            facts: further facts from the source.
+            facts: further facts from the source; attributes whose name is a vocabulary become links.
         """
+        if attributes := facts.get("attributes"):
+            facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
         stated = StatedMention(tuple(spans), expected)
         if self._may_move:
             self._stated.append((stated, kind, facts, is_standoff))

@@ -20,6 +20,7 @@ from fascicle.formats.report import WriteReport
 from fascicle.settings.recipes.recogniser import ReadingSettings
 from fascicle.text.segment import all_sentences, segmenter
 
+_BORDER: Final = "-DOCSTART- -X- O O\n\n"  # as in CoNLL-2003; ``spacy convert`` knows no other form
 _HOLDS: Final = held_fields("CoNLL", "words mentions", partly="sentences nested")
 
 
@@ -55,7 +56,7 @@ def _encoded(document: Document, report: WriteReport, *, options: ConllWriteOpti
     rows = _tags(document, options, report)
     if not document.words:
         report.lose("empty-documents", document)
-    parts = ["\t".join(["-DOCSTART-", *["O"] * options.layers]) + "\n\n"] if options.docstart else []
+    parts = [_BORDER] if options.docstart else []
     if not options.docstart:
         report.lose("document-borders", document)
     sentences = list(_sentences(document))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import count, zip_longest
@@ -22,7 +22,7 @@ from fascicle.core.effects import make_event
 from fascicle.core.files.elements import MAX_RECORD, refuse_entities
 from fascicle.core.files.source import Source, read_lines
 from fascicle.core.mention import Span, check_ranges, parse_link
-from fascicle.errors import FormatError, Place, import_extra
+from fascicle.errors import FormatError, Place, UsageError, import_extra
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import Reader
@@ -52,10 +52,64 @@ _VALUE: Final = re.compile(r"((?:[^\\\[]|\\.?)*)(?:\[(\d+)\])?")
 _OTHER: Final = {"RL": "relations-left-out", "CH": "coreferences-left-out"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class InceptionOptions:
+    """Options for reading WebAnno TSV and CAS.
+
+    Attributes:
+        layer: name of the only layer that is read, in full or behind its last dot; by default the named entities and
+            the layers that a project defines.
+        type: feature with the type of a mention; without a value, the type is the name of the layer.
+    """
+
+    layer: str = ""
+    type: str = ""
+
+    @classmethod
+    def of(cls, fields: Iterable[tuple[str, str]]) -> InceptionOptions:
+        """Makes options from pairs of names and values, as users write them.
+
+        Raises:
+            UsageError: another name.
+        """
+        given = dict(fields)
+        if unknown := sorted(given.keys() - {"layer", "type"}):
+            raise UsageError(f"files of INCEpTION have no part {unknown[0]!r}; choose layer or type")
+        return cls(**given)
+
+    def takes(self, layer: str) -> bool:
+        """True if a layer has mentions; by default no layer of words or grammar, or of what the program keeps."""
+        if self.layer:
+            return self.layer in (layer, _name_of(layer))
+        return _ENTITIES in layer or not layer.startswith(_OTHERS)
+
+    def refining(self, facts: Mapping[str, str], *, is_entity: bool) -> str:
+        """Returns the feature of an annotation that is its type; empty if that is the layer."""
+        if self.type:
+            return self.type * (self.type in facts)
+        usable = (key for key in _REFINING if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key])))
+        return next(usable, "")
+
+    def check(self, layers: Mapping[str, Collection[str]]) -> list[Event]:
+        """Returns a note if no layer, or no feature of a layer, has the name that was given.
+
+        Args:
+            layers: name -> its features.
+        """
+        taken = {name: features for name, features in layers.items() if self.takes(name)}
+        wrong = f"the layer {self.layer!r}" if self.layer and not taken else ""
+        if not wrong and self.type and not any(self.type in features for features in taken.values()):
+            wrong = f"the feature {self.type!r}"
+        has = ", ".join(sorted({one for features in taken.values() for one in features} or set(map(_name_of, layers))))
+        message = f"the file has no annotation with {wrong}; it has {has or 'no layers'}"
+        return [Event(step=_STEP, kind="note", code="layer-absent", message=message)] if wrong else []
+
+
 @dataclass(kw_only=True)
 class _Found:
     """What a file says of its document; the offsets are those of the file."""
 
+    options: InceptionOptions
     layers: list[tuple[str, str, list[str]]] = field(default_factory=list)  # kind, name and features
     lines: list[str] = field(default_factory=list)  # of the sentence that begins
     text: bytearray = field(default_factory=bytearray)
@@ -86,7 +140,7 @@ class _Found:
             ]
             at += len(features)
             for values in zip_longest(*columns, fillvalue="_"):
-                if all(value == "_" for value in values) or (kind != "CH" and not _is_of_mentions(name)):
+                if all(value == "_" for value in values) or (kind != "CH" and not self.options.takes(name)):
                     continue
                 if kind == "SP":
                     self._add(name, features, place, values)
@@ -107,7 +161,7 @@ class _Found:
         self.mentions[layer, number] = (min(start, place[0]), max(end, place[1])), facts
 
 
-def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def read(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
     """Yields the one document of a file; its id is the name of the file.
 
     Mentions are the named entities, and the annotations of layers that a project defines. The type is the value of an
@@ -116,13 +170,13 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 
     Args:
         source: the file.
-        options: none.
+        options: which layer, and which feature is the type.
         report: not used.
 
     Raises:
         FormatError: a row that breaks the rules of the format.
     """
-    found = _Found()
+    found = _Found(options=options)
     for number, line in read_lines(source):
         try:
             _add(line, found)
@@ -162,11 +216,13 @@ def _document(source: Source, found: _Found) -> Document:
 
     collector = MentionCollector(text, step=_STEP)
     for (layer, _), (span, facts) in found.mentions.items():
-        _add_mention(collector, layer, moved(span), facts={name: _plain(value) for name, value in facts.items()})
+        stated = {name: _plain(value) for name, value in facts.items()}
+        _add_mention(collector, layer, moved(span), facts=stated, options=found.options)
     sentences, words = (tuple(map(moved, spans)) for spans in (found.sentences, found.words))
     trimmed = ((start, end, text[start:end]) for start, end in sentences)
     sentences = tuple((end - len(one.lstrip()), start + len(one.rstrip())) for start, end, one in trimmed)
-    said = _left_out(found.other, _STEP)
+    layers = {name: features for _, name, features in found.layers}
+    said = [*_left_out(found.other, _STEP), *found.options.check(layers)]
     return collector.document(source.name, at=source.path, sentences=sentences, words=words, events=said)
 
 
@@ -174,18 +230,18 @@ def _left_out(counts: Counter[str], step: str) -> list[Event]:
     return [make_event(code, step=step, message=f"not read: {count:,}") for code, count in sorted((+counts).items())]
 
 
-def _is_of_mentions(layer: str) -> bool:
-    """True if a layer may hold mentions, and not words, grammar or what the program keeps."""
-    return _ENTITIES in layer or not layer.startswith(_OTHERS)
+def _name_of(layer: str) -> str:
+    return layer.rpartition(".")[2] or layer.rstrip(".") or layer
 
 
-def _add_mention(collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str]) -> None:
+def _add_mention(
+    collector: MentionCollector, layer: str, span: Span, *, facts: dict[str, str], options: InceptionOptions
+) -> None:
     """Adds an annotation of a layer, which is its type unless a feature refines it, see `read`."""
-    name = layer.rpartition(".")[2] or layer.rstrip(".") or layer
+    name = _name_of(layer)
     is_entity = _ENTITIES in layer
     links = (parse_link(facts.pop("identifier")),) if is_entity and "identifier" in facts else ()
-    usable = (key for key in _REFINING if key in facts and (is_entity or not _NOT_A_TYPE.fullmatch(facts[key])))
-    kind = facts.pop(next(usable, ""), "")
+    kind = facts.pop(options.refining(facts, is_entity=is_entity), "")
     of_layer = {"layer": name} if kind and not is_entity else {}
     collector.add((span,), kind or name, links=links, attributes=tuple({**of_layer, **facts}.items()))
 
@@ -194,7 +250,7 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(lambda sign: _SIGNS.get(sign[1], sign[1]), text)
 
 
-READER: Final = Reader(read=read)
+READER: Final = Reader(read=read, options=InceptionOptions)
 
 
 _CAS_STEP: Final = "cas"
@@ -204,14 +260,14 @@ _SEGMENTS: Final = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type."
 _PLACE: Final = ("begin", "end", "sofa")
 
 
-def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+def _read_cas(source: Source, options: InceptionOptions, report: ReadReport) -> Iterator[Document]:
     """Yields a document for each view with a text; its id is the title that it states, else the name of the file.
 
     The id of a further view ends with ``#`` and its name. Mentions are those of `read`.
 
     Args:
         source: the file; beside XMI stands ``TypeSystem.xml``.
-        options: none.
+        options: those of `read`.
         report: not used.
 
     Raises:
@@ -225,7 +281,7 @@ def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Doc
         silent = [one.sofa.sofaID for one in cas.views if one not in shown and one.get_all_fs()]
         title = ""
         for number, view in enumerate(shown):
-            made = _of_view(cas.get_view(view.sofa.sofaID), title or source.name)
+            made = _of_view(cas.get_view(view.sofa.sofaID), title or source.name, options)
             title = title or made.id
             if silent and not number:
                 message = f"views without a text are not read: {', '.join(silent)}"
@@ -233,7 +289,7 @@ def _read_cas(source: Source, options: None, report: ReadReport) -> Iterator[Doc
             yield made.having(id=f"{title}#{view.sofa.sofaID}") if number else made
 
 
-def _of_view(cas: Any, identifier: str) -> Document:
+def _of_view(cas: Any, identifier: str, options: InceptionOptions) -> Document:
     """Returns the document of a view; its id is the title that it states, else the given one."""
     collector, other = MentionCollector(cas.sofa_string or "", step=_CAS_STEP), Counter[str]()
     ranges: dict[str, set[Span]] = {"Token": set(), "Sentence": set()}
@@ -246,14 +302,16 @@ def _of_view(cas: Any, identifier: str) -> Document:
         elif "next" in names:
             other[_OTHER["CH"]] += 1
         elif "Governor" in names:
-            other[_OTHER["RL"]] += _is_of_mentions(layer)
-        elif _is_of_mentions(layer):
+            other[_OTHER["RL"]] += options.takes(layer)
+        elif options.takes(layer):
             stated = {name: getattr(one, name) for name in names if name not in _PLACE}
             facts = {name: text for name, value in stated.items() if (text := _fact(value))}
             other[_OTHER["RL"]] += sum(_fillers(value) for name, value in stated.items() if name not in facts)
-            _add_mention(collector, layer, (one.begin, one.end), facts=facts)
+            _add_mention(collector, layer, (one.begin, one.end), facts=facts, options=options)
     words, sentences = (_in_text(found, cas.sofa_string or "") for found in ranges.values())
-    return collector.document(identifier, words=words, sentences=sentences, events=_left_out(other, _CAS_STEP))
+    layers = {one.name: [feature.name for feature in one.all_features] for one in cas.typesystem.get_types()}
+    events = [*_left_out(other, _CAS_STEP), *options.check(layers)]
+    return collector.document(identifier, words=words, sentences=sentences, events=events)
 
 
 def _fact(value: object) -> str:
@@ -309,4 +367,4 @@ def _load_json(content: BytesIO) -> Any:
     return Deserializer().deserialize(content, TypeSystem())
 
 
-CAS_READER: Final = Reader(read=_read_cas)
+CAS_READER: Final = Reader(read=_read_cas, options=InceptionOptions)

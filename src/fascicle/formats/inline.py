@@ -21,6 +21,7 @@ _TAG: Final = re.compile(
     rf"(</?(?:jats:)?(?:sup|sub|inf|i|b|u|em|strong|italic|bold|sc|span|font|{_BLOCKS})(?:\s[^<>]*)?/?>)", re.I
 )
 _BLOCK: Final = re.compile(rf"</?(?:jats:)?(?:{_BLOCKS})\b(?!-)", re.I)
+_NAME: Final = re.compile(r"/?[\w:]+")
 _RAISED: Final = re.compile(r"</?(?:jats:)?sup\b", re.I)
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.I)
 
@@ -44,8 +45,12 @@ def read_markup(text: str, line: Line) -> str:
     if not count_markup(text):
         return text
     is_escaped, raised = _TAG.search(text) is None, 0
-    for at, part in enumerate(_TAG.split(unescape_html(text) if is_escaped else text)):
-        if at % 2 == 0:
+    parts = _TAG.split(unescape_html(text) if is_escaped else text)
+    names = {_NAME.findall(part)[0].lower() for part in parts[1::2]}
+    for at, part in enumerate(parts):
+        name = _NAME.findall(part)[0].lower().removeprefix("/") if at % 2 else ""
+        is_lone = at % 2 and not _BLOCK.match(part) and not {name, f"/{name}"} <= names
+        if at % 2 == 0 or is_lone:  # a lone tag is a sign of the text: the <b> allele
             line.add(part if is_escaped else unescape_html(part), Level.RAISED if raised > 0 else Level.PLAIN)
         elif _RAISED.match(part):
             raised += -1 if part.startswith("</") else 1

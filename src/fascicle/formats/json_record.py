@@ -29,6 +29,8 @@ from fascicle.formats.tag_names import add_io_prefixes, tags_by_number
 from fascicle.formats.unread import fields_argument, objects_in, value_at
 
 _STEP: Final = "jsonl"
+# Fields with the id of a text, beside that of its shape; the first one counts.
+IDS: Final = ("id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid")
 _GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
 _NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits
 
@@ -61,7 +63,8 @@ class Record:
     @property
     def identifier(self) -> str:
         """Id as in the source, or the empty string."""
-        found = self.value.get(self.shape.id, self.value.get("id"))
+        names = (self.shape.id, "id") if self.shape.tokens else (self.shape.id, *IDS)
+        found = next((self.value[name] for name in names if self.value.get(name) is not None), None)
         return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
 
     def field(self, name: str, kind: Any) -> Any:
@@ -143,7 +146,8 @@ class Record:
         if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
             raise self._mention_error(entity)
         text = text if isinstance(text, str) else None
-        return _RawMention(tuple((first, last + more) for first, last in pairs), kind, text, facts, identifier)
+        ranges = tuple((first, last + more + first * shape.lengths) for first, last in pairs)
+        return _RawMention(ranges, kind, text, facts, identifier)
 
     def _facts(self, entity: dict[str, Any]) -> dict[str, Any]:
         """Returns the score, the links and the attributes of a mention; texts, numbers and booleans are attributes."""
@@ -352,8 +356,8 @@ _ARTICLE: Final = "article"
 
 class _Article(msgspec.Struct):
     title: str
-    paragraphs: tuple[str, ...]
-    abstract: str | None = None
+    paragraphs: tuple[str, ...] = ()
+    abstract: str | tuple[str, ...] | None = None
 
 
 def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, str]) -> Document:
@@ -362,7 +366,7 @@ def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     Each is a section, named ``title``, ``abstract`` or ``paragraph``; those that are empty are left out.
 
     Args:
-        record: with ``title`` and ``paragraphs``, perhaps with ``abstract``.
+        record: with ``title``, and perhaps with ``abstract``, a text or its sentences, and ``paragraphs``.
         identifier: id of the document.
         meta: further facts.
 
@@ -373,9 +377,11 @@ def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         given = msgspec.convert(record, _Article)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"no article ({error}): an article has the fields title (a text) and paragraphs (a list of texts), and "
-            "perhaps abstract (a text)"
+            f"no article ({error}): an article has the field title (a text), and perhaps abstract (a text, or a list "
+            "of sentences) and paragraphs (a list of texts)"
         ) from None
-    parts = [("title", given.title), ("abstract", given.abstract or "")]
+    abstract = given.abstract or ""
+    sentences = (abstract,) if isinstance(abstract, str) else map(str.strip, abstract)
+    parts = [("title", given.title), ("abstract", " ".join(sentences))]
     text, sections = join_sections([*parts, *(("paragraph", one) for one in given.paragraphs)], between="\n\n")
     return Document(id=identifier, text=text, sections=sections, meta=meta)

@@ -6,7 +6,7 @@ one text are one document. Files of Knowtator 2, whose outer element is ``knowta
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Final
@@ -21,6 +21,7 @@ from fascicle.core.mention import Span, is_curie, parse_link
 from fascicle.errors import FormatError, InputError
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.offset_units import BY_WORDS
 from fascicle.formats.report import ReadReport
 
 _STEP: Final = "knowtator"
@@ -58,7 +59,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             raise FormatError(message, at=source.path)
         for name, place in sorted(texts.items()):
             with report.aside.one():
-                yield _document(tree, place, found.pop(name, []), source)
+                yield _document(tree, place, found.pop(name, []), source, votes=report.offset_votes[source.path])
 
 
 def _records(tree: Tree, texts: Mapping[str, str], source: Source, report: ReadReport) -> _Records:
@@ -76,9 +77,9 @@ def _records(tree: Tree, texts: Mapping[str, str], source: Source, report: ReadR
     return found
 
 
-def _document(tree: Tree, place: str, records: list[Element], source: Source) -> Document:
+def _document(tree: Tree, place: str, records: list[Element], source: Source, *, votes: Counter[str]) -> Document:
     text, _ = tree.text(place, source)
-    collector, events, slots = MentionCollector(text, step=_STEP), list[Event](), 0
+    collector, events, slots = MentionCollector(text, step=_STEP, unit=BY_WORDS, votes=votes), list[Event](), 0
     annotators = {annotator for record in records for annotator in map(_annotator, record.iterfind("annotation"))}
     for record in records:
         facts = _Facts(record)

@@ -128,10 +128,12 @@ def _text_field(data: Mapping[str, Any], field: str) -> str:
     texts = [name for name, value in data.items() if isinstance(value, str)]
     name = field or (_TEXT if _TEXT in texts or len(texts) != 1 else texts[0])
     if name not in texts:
-        raise ValueError(
-            f"the data of the task have no text in the field {name!r}; name one of "
-            f"{', '.join(texts) or '(none)'}, such as {fields_argument(('text', texts[0] if texts else 'text'))}"
+        advice = (
+            f"name one of {', '.join(texts)}, such as {fields_argument(('text', texts[0]))}"
+            if texts
+            else "only tasks with a text can be read"
         )
+        raise ValueError(f"the data of the task have no text in the field {name!r}; {advice}")
     return name
 
 

@@ -13,7 +13,9 @@ import msgspec
 
 from fascicle.core.absent import without_nulls
 from fascicle.core.document import GOLD, Document, Event, Relation
+from fascicle.core.effects import make_event
 from fascicle.core.mention import Span
+from fascicle.core.wording import plural
 from fascicle.formats.collect import MentionCollector
 from fascicle.formats.json_relations import RELATIONS, StatedArgument, read_relations
 
@@ -52,6 +54,7 @@ class _Track(msgspec.Struct):
 
 class _Record(_Track):
     divid: str | int | None = None
+    blocks: list[Any] = []
     tracks: list[_Track] = []
 
 
@@ -63,7 +66,7 @@ def from_record(
     Annotations of a track have the project as their source. Attributes of denotations are those of mentions.
 
     Args:
-        record: with ``text`` and ``denotations``, or with ``tracks``.
+        record: with ``text``, and ``denotations`` or ``tracks``.
         identifier: the ``sourceid``, or another id.
         meta: further facts.
         unit: of the offsets, see `MentionCollector`.
@@ -84,6 +87,9 @@ def from_record(
     for _, track in tracks:
         named = [StatedArgument(one.id, one.spans, next(keys)) for one in track.denotations]
         relations += read_relations({RELATIONS: track.relations}, named, events, step=STEP)
+    if stated.blocks:
+        message = f"{plural(len(stated.blocks), 'block')} not read"
+        events.append(make_event("parts-left-out", step=STEP, message=message))
     if stated.divid is not None:
         identifier = f"{identifier}-{stated.divid}"
     return collector.document(identifier, meta=meta, relations=tuple(relations), events=events)

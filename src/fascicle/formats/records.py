@@ -21,7 +21,8 @@ from fascicle.formats.json_record import Record, from_records
 from fascicle.formats.label_studio import merge_records
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import ReadReport, WriteReport
-from fascicle.formats.shapes import SHAPES, JsonShape, Shapes, adjust_shape
+from fascicle.formats.shape_detection import Shapes
+from fascicle.formats.shapes import SHAPES, JsonShape, adjust_shape
 from fascicle.formats.tag_names import check_labels
 from fascicle.formats.unread import find_unread_fields
 

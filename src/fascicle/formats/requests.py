@@ -25,13 +25,14 @@ from fascicle.formats.sources import Place, find_places, unread_tables
 
 if TYPE_CHECKING:
     from fascicle.formats.conll import ConllOptions
+    from fascicle.formats.inception import InceptionOptions
     from fascicle.formats.records import JsonlOptions
     from fascicle.formats.text_tables import TextTableOptions
 
 _OWNERS: Final = (
     (("conll",), ("documents", "columns")),
     (("records", "label-studio"), ("shape", "labels", "where")),
-    (("records", "label-studio", "table", "xlsx"), ("fields",)),
+    (("records", "label-studio", "table", "xlsx", "webanno", "cas"), ("fields",)),
     (("conll", "records"), ("bare_tags",)),
 )
 
@@ -58,7 +59,8 @@ class ReadRequest:
         documents: what a document of a column file is, see `ConllOptions`.
         columns: columns of a column file as ``formats.conll.parse_columns`` reads them, such as ``"0,3"``.
         shape: of JSON records, see `JsonlOptions`.
-        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table ``(part, column)``.
+        fields: changes to that shape, ``(part of the shape, field of the records)``; of a table ``(part, column)``; of
+            WebAnno and CAS ``("layer", name)`` and ``("type", feature)``.
         labels: names of tags of JSON records that are numbers, see `JsonlOptions`.
         bare_tags: tags are types without a prefix.
         where: ``(field, value)``; only JSON records with all these values are read.
@@ -76,7 +78,9 @@ class ReadRequest:
     where: tuple[tuple[str, str], ...] = ()
     asked_by: str = "format=NAME"
 
-    def options(self, path: str, format_name: str) -> ConllOptions | JsonlOptions | TextTableOptions | None:
+    def options(
+        self, path: str, format_name: str
+    ) -> ConllOptions | InceptionOptions | JsonlOptions | TextTableOptions | None:
         """Returns the options of a format for a file.
 
         Args:
@@ -100,6 +104,10 @@ class ReadRequest:
             return ConllOptions(
                 token_column=token, tag_columns=tags, documents=self.documents or "auto", bare=self.bare_tags
             )
+        if self.fields and format_name in ("webanno", "cas"):
+            from fascicle.formats.inception import InceptionOptions
+
+            return InceptionOptions.of(self.fields)
         if self.fields and format_name in ("table", "xlsx"):
             from fascicle.formats.text_tables import TextTableOptions
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from fascicle.core.document import Event
 from fascicle.core.lazy import cached_property
 from fascicle.core.wording import typo_hint
-from fascicle.errors import FormatError, UsageError
+from fascicle.errors import UsageError
 from fascicle.formats.offset_units import BY_WORDS, UNIT_NAMES
-from fascicle.formats.report import ReadReport
-from fascicle.formats.tag_names import label_names, names_beside
 from fascicle.formats.unread import (
     PLACES,
-    are_mentions,
-    field_options,
-    fields_argument,
-    fields_fit,
-    find_unread_fields,
-    longest_text,
-    looks_native,
-    value_at,
 )
 
 _Kind = type  # a shape has a part of this name
@@ -53,6 +42,7 @@ class JsonShape:
         offsets: unit of the offsets, one of `UNIT_NAMES`; ``"words"`` if it is what fits the texts of the mentions,
             or else where they begin and end; only in records with a text.
         inclusive: ``end`` is the last token or character itself.
+        lengths: ``end`` is the number of tokens or characters.
         bare: tags are types without a prefix, and O.
         annotator: whose annotation is gold in a Label Studio export, as number or address; ``all`` keeps each.
         to_name: of the regions in a Label Studio export that are on the text.
@@ -82,6 +72,7 @@ class JsonShape:
     groups: str = ""
     offsets: str = BY_WORDS
     inclusive: bool = False
+    lengths: bool = False
     bare: bool = False
     annotator: str = ""
     to_name: str = ""
@@ -125,6 +116,7 @@ class JsonShape:
         return tuple((name, kind) for name, kind in named if name)
 
 
+_OF_BLOCKS: Final = ("blocks", "typesettings")  # of PubAnnotation: the first is counted, the second is style
 # In the order in which they are tried: the first one all of whose own fields are in the record.
 SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
     {
@@ -161,7 +153,14 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         "pubannotation": JsonShape(
             reader="pubannotation",
             needs=(("text", str), ("denotations", list)),
-            also=("attributes", "tracks"),
+            also=("attributes", "tracks", *_OF_BLOCKS),
+            movable=("offsets",),
+            id="sourceid",
+        ),
+        "pubannotation-tracks": JsonShape(
+            reader="pubannotation",
+            needs=(("text", str), ("tracks", list)),
+            also=_OF_BLOCKS,
             movable=("offsets",),
             id="sourceid",
         ),
@@ -194,38 +193,11 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         "article": JsonShape(
             reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
         ),
+        "title": JsonShape(reader="article", needs=(("title", str),), also=("abstract",), id="id"),
     }
 )
-_UNANNOTATED: Final = ("text", "article")
-_SWITCHES: Final = ("inclusive", "bare")
+_SWITCHES: Final = ("inclusive", "lengths", "bare")
 _FIXED: Final = ("tag_names", "reader", "needs", "also", "movable")
-
-
-def _detect_shape(record: Mapping[str, Any]) -> str:
-    """Returns the name of the first shape whose fields a record has; the empty string if there is none.
-
-    If no shape fits the types of the fields, their names decide, so that the reader can report the error.
-    """
-    likely = {name: shape for name, shape in SHAPES.items() if shape.deciding[0][0] in record}
-    for matches in (_fits, _has_fields):
-        found = next((name for name, shape in likely.items() if matches(record, shape)), "")
-        if found:
-            break
-    return found
-
-
-def _has_fields(record: Mapping[str, Any], shape: JsonShape) -> bool:
-    return all(name in record for name, _ in shape.deciding)
-
-
-def _fits(record: Mapping[str, Any], shape: JsonShape) -> bool:
-    for name, kind in shape.deciding:
-        if not isinstance(record.get(name), kind):
-            return False
-    if not shape.entities:
-        return True
-    found = record.get(shape.entities)
-    return fields_fit(found, start=shape.start, end=shape.end, kind=shape.type, spans=shape.spans)
 
 
 def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonShape:
@@ -233,10 +205,10 @@ def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonSh
 
     Args:
         shape: what to start from.
-        changes: ``(attribute of JsonShape, value)``; ``inclusive`` and ``bare`` need ``true`` or ``false``.
+        changes: ``(attribute of JsonShape, value)``; ``inclusive``, ``lengths`` and ``bare`` are ``true`` or ``false``.
 
     Raises:
-        UsageError: no such attribute, another value for one of these two, or a field that the reader of a tool looks
+        UsageError: no such attribute, another value for one of these three, or a field that the reader of a tool looks
             for under one name alone.
     """
     names = [field.name for field in fields(JsonShape) if field.name not in _FIXED]
@@ -259,142 +231,3 @@ def adjust_shape(shape: JsonShape, changes: Iterable[tuple[str, str]]) -> JsonSh
             )
         values[name] = value == "true" if name in _SWITCHES else value
     return replace(shape, **values)
-
-
-_STEP: Final = "jsonl"
-_AS_GIVEN: Final = "as given"
-_PARTS: Final = ("start", "end", "type")
-
-
-class Shapes:
-    """Detector of the shape of one record after another."""
-
-    def __init__(
-        self, name: str, changes: Sequence[tuple[str, str]], *, report: ReadReport, path: str, labels: str = ""
-    ) -> None:
-        """Creates a detector before the first record.
-
-        Args:
-            name: of a shape that all records have, or ``"auto"``.
-            changes: to the shape, as ``(attribute of JsonShape, value)``.
-            report: receives the names of the shapes.
-            path: of the file.
-            labels: names of tags that are numbers, or a file with these names.
-        """
-        self._labels = labels
-        self._name, self._changes, self._report, self._path = name, changes, report, path
-        self._adjusted: dict[str, JsonShape] = {}
-        self._bare = 0  # records without annotation that are not reported yet
-        self._annotated = ""
-
-    def of(self, record: dict[str, Any], place: str) -> tuple[JsonShape, tuple[Event, ...]]:
-        """Returns the shape of a record, and the events about it.
-
-        Raises:
-            FormatError: no known shape, or annotation that the shape does not read.
-        """
-        is_told = self._name != "auto" or bool(self._changes)
-        if not is_told:
-            _refuse_native(record, place)
-        name = self._name if self._name != "auto" else self._detected(record)
-        if not name and not self._changes:
-            raise FormatError(_unknown(record, place))
-        shape = self._adjusted.get(name)
-        if shape is None:
-            shape = self._adjusted[name] = adjust_shape(SHAPES.get(name, JsonShape()), self._changes)
-            self._remember(name or _AS_GIVEN)
-        if shape.tags and not shape.tag_names and _has_numbers(record.get(shape.tags)):
-            names = (
-                label_names(self._labels, field=shape.tags)
-                if self._labels
-                else names_beside(self._path, field=shape.tags)
-            )
-            shape = self._adjusted[name] = replace(shape, tag_names=names)
-        if unread := find_unread_fields(record, known=shape.fields):
-            raise FormatError(_refusal(record, unread, shape, name), at=place)
-        return shape, () if is_told else self._noted(shape, name)
-
-    def _detected(self, record: dict[str, Any]) -> str:
-        name = _detect_shape(record)
-        # A user who names the field of the text does not want the parts of an article.
-        return "" if name in _UNANNOTATED and any(part == "text" for part, _ in self._changes) else name
-
-    def _remember(self, name: str) -> None:
-        before = self._report.shapes.get(self._path)
-        self._report.shapes[self._path] = f"{before}, {name}" if before else name
-
-    def _noted(self, shape: JsonShape, name: str) -> tuple[Event, ...]:
-        """Returns events for texts without annotation, if other records of the file are annotated."""
-        if name not in _UNANNOTATED:
-            self._annotated = shape.entities or shape.tags
-            count, self._bare = self._bare, 0
-            return (_bare(f"{count:,} of the records before this one", self._annotated),) if count else ()
-        if self._annotated:
-            return (_bare("the record", self._annotated),)
-        self._bare += 1
-        return ()
-
-
-def _has_numbers(tags: object) -> bool:
-    return isinstance(tags, list) and any(type(tag) is int for tag in tags)
-
-
-def _bare(which: str, field: str) -> Event:
-    message = f"no field {field!r} as others of the file have it: {which}, read as text without mentions"
-    return Event(step=_STEP, kind="note", code="unannotated-record", message=message)
-
-
-def _refuse_native(record: dict[str, Any], place: str) -> None:
-    if "fascicle" in record:
-        # Detection sees only the beginning of a file or of standard input, so this may come later.
-        raise FormatError("a document of Fascicle, not a record of another tool; read it with format=jsonl", at=place)
-    if looks_native(record):
-        raise FormatError(
-            "this looks like a document of Fascicle without the version of its schema; add "
-            '"fascicle": 1 to every record',
-            at=place,
-        )
-
-
-def _unknown(record: dict[str, Any], place: str) -> str:
-    shape = JsonShape()
-    names = ", ".join(sorted(record)) or "(none)"
-    message = f"{place}: no known shape has the fields {names}; known are {', '.join(SHAPES)}"
-    text = longest_text(record)
-    if not text:
-        return f"{message}; none of the fields has a text, so mentions would have no place; give a file with the texts"
-    named = adjust_shape(shape, [("text", text)])
-    unread = find_unread_fields(record, known=named.fields)
-    changes = _workable(record, named, unread)
-    if changes is None:
-        changes = (("ignored", ",".join(unread)),)
-    return f"{message}; name the fields yourself with {fields_argument(('text', text), *changes)}"
-
-
-def _refusal(record: dict[str, Any], unread: list[str], shape: JsonShape, name: str) -> str:
-    nearest = f"the nearest known shape, {name}," if name in SHAPES else "the shape that was given"
-    changes = _workable(record, shape, unread)
-    read = f"name it with {fields_argument(*changes)}, or " if changes else ""
-    ignored = ",".join(filter(None, (shape.ignored, *unread)))
-    return (
-        f"the field {unread[0]!r} looks like annotation, and {nearest} does not read it; {read}leave it out with "
-        f"{fields_argument(('ignored', ignored))}"
-    )
-
-
-def _workable(record: dict[str, Any], shape: JsonShape, unread: list[str]) -> tuple[tuple[str, str], ...] | None:
-    """Returns the changes to a shape with which a record is read; ``None`` if there are none."""
-    if not unread:
-        return ()
-    if shape.reader or len(unread) > 1:
-        return None
-    spelt = {part: getattr(shape, part) for part in _PARTS}
-    changes = tuple(field_options(unread[0], record[unread[0]], spelt=spelt))
-    changed = adjust_shape(shape, changes)
-    values = [value_at(record, name) for name in (changed.tokens, changed.text) if name]
-    is_read = any(values) and not find_unread_fields(record, known=changed.fields)
-    if changed.tags:
-        tags = record[changed.tags]
-        return changes if is_read and changed.tokens and len(tags) == len(record[changed.tokens]) else None
-    entities = value_at(record, changed.entities)
-    return changes if is_read and are_mentions(entities, changed.start, changed.end, changed.type) else None

@@ -84,11 +84,25 @@ def _rename(part: Element) -> None:
         for formula in paragraph.iter("formula"):
             formula.tag = "inline-formula"
     for element in part.iter():
+        _join_words(element)
         if element.tag == "hi" and "sup" in element.get("rend", element.get("rendition", "")):
             element.tag = "sup"
         if element.tag == "div" and (kind := element.get("type")):
             element.set("sec-type", kind)
         element.tag = _AS_JATS.get(element.tag, element.tag)
+
+
+def _join_words(parent: Element) -> None:
+    """Takes out the blanks around breaks of lines and pages inside a word (``break="no"``), which then show nothing."""
+    before: Element | None = None
+    for child in parent:
+        if child.get("break") == "no":
+            child.tag, child.tail = "milestone", (child.tail or "").lstrip()
+            if before is None:
+                parent.text = (parent.text or "").rstrip()
+            else:
+                before.tail = (before.tail or "").rstrip()
+        before = child
 
 
 def _is_read(element: Element) -> bool:

@@ -25,17 +25,18 @@ from fascicle.errors import FormatError, Place, UsageError
 from fascicle.formats.collect import META_LENGTH, MentionCollector
 from fascicle.formats.extraction import join_sections
 from fascicle.formats.handlers import Reader
-from fascicle.formats.json_record import Record, from_records
+from fascicle.formats.json_record import IDS, Record, from_records
 from fascicle.formats.label_studio import ANNOTATION, ANNOTATOR, is_flat, merge_records
 from fascicle.formats.report import ReadReport
-from fascicle.formats.shapes import JsonShape, Shapes, adjust_shape
+from fascicle.formats.shape_detection import Shapes
+from fascicle.formats.shapes import JsonShape, adjust_shape
 from fascicle.formats.unread import fields_argument, find_unread_fields, offset_fields
 
 _STEP: Final = "table"
 _SEPARATORS: Final = ("\t", ",", ";")
 _Row = list[str] | FormatError  # its cells, or why it cannot be read
 _TEXT: Final = "text"
-_IDS: Final = ("id", "pmid", "document", "doc_id", "document_id", "doi", "pmcid")
+_IDS: Final = (*IDS, "document")
 # Columns of texts where none is called `_TEXT`: the first of these that are there, those of one row together.
 _TITLES: Final = ("title", "article title", "article_title", "ti")
 _ABSTRACTS: Final = ("abstract", "abstract note", "abstract_text", "ab")
@@ -52,8 +53,8 @@ class TextTableOptions:
     Attributes:
         text: column of the texts; several with commas between them become sections of one text. By default the one that
             is called ``text``, else those of titles and abstracts, or of other texts, by their usual names.
-        id: column of the ids; by default the first one that is called ``id``, ``pmid``, ``document``, ``doc_id``,
-            ``document_id``, ``doi`` or ``pmcid``. Without one the rows are numbered.
+        id: column of the ids; by default the first one that is called ``id``, ``_id``, ``pmid``, ``doc_id``,
+            ``document_id``, ``doi``, ``pmcid`` or ``document``. Without one the rows are numbered.
         quotes: whether a cell of a TSV may stand in quotes.
         annotation: of rows whose cells hold annotation, changes to the shape, as of `JsonlOptions`.
     """

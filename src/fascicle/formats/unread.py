@@ -181,6 +181,8 @@ def field_options(name: str, value: object, *, spelt: Mapping[str, str]) -> list
             named = next((fields[one] for one in names if one in fields and one != _LENGTH), "")
             if spelt[part] not in mention and named:
                 wanted[part] = named
+        if not {"end", "spans"} & {*wanted, *mention} and _LENGTH in fields:
+            wanted |= {"end": fields[_LENGTH], "lengths": "true"}
     return list(wanted.items())
 
 

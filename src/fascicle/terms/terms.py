@@ -28,6 +28,11 @@ _VIEW: Final = re.compile(
     r"https?://(?:www\.)?ebi\.ac\.uk/ols4?/ontologies/\w+/(?:\w+\?(?:iri|short_form|obo_id)=|\w+/)(.+)"
 )
 _PLAIN: Final = r"[^/?#&=]+"  # a local part of which nothing is known
+_BETWEEN_IDS: Final = re.compile(r"\s*[|,;]\s*")
+_FACT_END: Final = re.compile(r"_?(?:ids?|code)$")
+# Spellings of prefixes that facts have for something else: the gene of a variant, the number of a sentence.
+_WORDS: Final = frozenset({"gene", "do", "up", "ps", "sid", "cid"})
+_OF_OTHERS: Final = frozenset({"NCBITaxon", "PR"})  # the species of a gene is not the gene
 _TAIL: Final = r"/?(?:[?#&].*)?"  # what an address may say of how its page is shown
 
 
@@ -84,6 +89,24 @@ def curie(text: str, prefix: str = "") -> str:
     if given.lower() in _NO_PREFIX or not _PREFIX.fullmatch(given) or not _LOCAL.fullmatch(local):
         return ""
     return text
+
+
+def curies_of_fact(name: str, value: str) -> tuple[str, ...]:
+    """Returns the CURIEs in a fact about a mention whose name is a vocabulary, such as ``mesh: D001241``.
+
+    Args:
+        name: of the fact; ``mesh_id`` and ``MeSH`` also name MeSH.
+        value: one identifier of this vocabulary, or several with ``|``, ``,`` or ``;`` between them.
+
+    Returns:
+        The CURIEs; none if the name is also a common word, or a part of the value is no identifier of the vocabulary.
+    """
+    names = (name.lower(), _FACT_END.sub("", name.lower()))
+    known = next((_table()[one] for one in names if one in _table() and one not in _WORDS), None)
+    if known is None or known.name in _OF_OTHERS or not any(map(str.isdigit, value)):
+        return ()
+    found = tuple(curie(part, known.name) for part in _BETWEEN_IDS.split(value.strip()))
+    return found if all(one.startswith(f"{known.name}:") for one in found) else ()
 
 
 def _of_address(text: str) -> str:

@@ -189,9 +189,9 @@ RECORDS = (
         flawed=True,
     ),
     _given(
-        "a fact in a field of its own, which is an attribute",
+        "a fact in a field of its own, which is a link",
         {"text": ASPIRIN, "entities": [{"start": 0, "end": 7, "type": "Chemical", "mesh": "D001241"}]},
-        wanted=(Page(ASPIRIN, (mark(0, 7, "Chemical"),)),),
+        wanted=(Page(ASPIRIN, (mark(0, 7, "Chemical", "MESH:D001241"),)),),
     ),
     _given(
         "an article in parts",

@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 from tests.formats.oracle.judging import differences, outcome
-from tests.formats.use import binary, marked_texts, papers, records, structured
+from tests.formats.use import binary, json_odd, marked_odd, marked_texts, papers, records, structured
 from tests.formats.use.given import Given
 
 from fascicle.formats.catalogue import READABLE
 
-INPUTS = (*marked_texts.ALL, *records.ALL, *structured.ALL, *binary.ALL, *papers.ALL)
+INPUTS = (
+    *marked_texts.ALL,
+    *records.ALL,
+    *structured.ALL,
+    *binary.ALL,
+    *papers.ALL,
+    *marked_odd.ALL,
+    *json_odd.ALL,
+)
 
 
 @pytest.mark.parametrize("given", [pytest.param(one, id=f"{one.format}: {one.name}") for one in INPUTS])

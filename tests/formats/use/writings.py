@@ -139,12 +139,12 @@ def _bioc_fits(passages: list[tuple[int, str]], annotations: list[tuple[list[tup
 
 
 def _conll(path: Path) -> bool:
-    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line]
+    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line and "-DOCSTART-" not in line]
     return [row for row in rows if row[-1] != "O"] == [["Lithium", "B-Chemical"], ["tremor", "B-Disease"]]
 
 
 def _hard_conll(path: Path) -> bool:
-    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line]
+    rows = [line.split("\t") for line in path.read_text("utf-8").split("\n") if line and "-DOCSTART-" not in line]
     tags = [row[-1] for row in rows if row[0] in ("liver", "cancer") or "cancer" in row[0]]
     return tags[:1] == ["B-Disease"] and all(len(row) == 2 for row in rows)
 
