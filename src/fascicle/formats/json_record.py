@@ -308,6 +308,8 @@ def _of_tool(record: Record, identifier: str, meta: dict[str, str], *, votes: Co
         return pubannotation.from_record(record.value, identifier, meta=meta, unit=shape.offsets, votes=votes)
     if shape.reader == europepmc.STEP:
         return europepmc.from_record(record.value, identifier, meta=meta, source=source)
+    if shape.reader == _TITLE:
+        return _of_article({**record.value, "paragraphs": ()}, identifier, meta=meta)
     make = {_ARTICLE: _of_article, gate.STEP: gate.from_record, bigbio.STEP: bigbio.from_record}[shape.reader]
     return make(record.value, identifier, meta=meta)
 
@@ -352,11 +354,12 @@ def _is_pair(value: Any) -> bool:
 
 
 _ARTICLE: Final = "article"
+_TITLE: Final = "title"
 
 
 class _Article(msgspec.Struct):
     title: str
-    paragraphs: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...]
     abstract: str | tuple[str, ...] | None = None
 
 
@@ -377,8 +380,8 @@ def _of_article(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
         given = msgspec.convert(record, _Article)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"no article ({error}): an article has the field title (a text), and perhaps abstract (a text, or a list "
-            "of sentences) and paragraphs (a list of texts)"
+            f"no article ({error}): an article has the fields title (a text) and paragraphs (a list of texts), and "
+            "perhaps abstract (a text, or a list of sentences)"
         ) from None
     abstract = given.abstract or ""
     sentences = (abstract,) if isinstance(abstract, str) else map(str.strip, abstract)

@@ -193,7 +193,7 @@ SHAPES: Final[Mapping[str, JsonShape]] = MappingProxyType(
         "article": JsonShape(
             reader="article", needs=(("title", str), ("paragraphs", list)), also=("abstract",), id="id"
         ),
-        "title": JsonShape(reader="article", needs=(("title", str),), also=("abstract",), id="id"),
+        "title": JsonShape(reader="title", needs=(("title", str),), also=("abstract",), id="id"),
     }
 )
 _SWITCHES: Final = ("inclusive", "lengths", "bare")
