@@ -24,7 +24,7 @@ def test_a_table_with_columns_of_its_own_names_is_read_as_the_errors_advise(
     path = tmp_path / f"odd.{suffix}"
     path.write_text(f"Patient{separator}{COLUMN}\nA1{separator}aspirin caused pain\n", encoding="utf-8")
     command = ["annotate", "--model", model, path]
-    (advised,) = re.findall(r"its format is table, and (--field .*) names the column of texts", refused(*command))
+    (advised,) = re.findall(r"read it with --input-format table and (--field .*?); else", refused(*command))
     assert codec.decode(cli(*command, "--input-format", "table", *shlex.split(advised)).out).mentions
     command += ["--input-format", "table"]
     (advised,) = re.findall(r"name the one with (--field .*)", refused(*command))

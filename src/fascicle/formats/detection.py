@@ -108,8 +108,7 @@ def _advice_for_table(path: str) -> str:
         names, cells = ([*column_names(line)] for line in (next(head, ""), next(head, "")))
     return (
         f"its first line is {shorten(', '.join(names))}, and no column is called text, title or abstract; if it is a "
-        f"table, its format is table, and {fields_argument(('text', longest_cell(names, cells)))} names the column of "
-        "texts; else "
+        f"table of texts, read it with format=table and {fields_argument(('text', longest_cell(names, cells)))}; else "
     )
 
 

@@ -26,7 +26,7 @@ from fascicle.formats.json_relations import RELATIONS, StatedArgument, read_rela
 from fascicle.formats.report import ReadReport
 from fascicle.formats.shapes import JsonShape
 from fascicle.formats.tag_names import add_io_prefixes, tags_by_number
-from fascicle.formats.unread import fields_argument, objects_in, value_at
+from fascicle.formats.unread import field_options, fields_argument, objects_in, value_at
 
 _STEP: Final = "jsonl"
 # Fields with the id of a text, beside that of its shape; the first one counts.
@@ -94,10 +94,11 @@ class Record:
         """
         found: list[Any] = self.field(self.shape.tags, list)
         is_text = all(isinstance(tag, str) for tag in found)
-        if len(found) != length or not (is_text or self.shape.tag_names):
+        if len(found) != length:
+            raise self.error(f"{len(found)} tags for {length} tokens; give one tag for each token")
+        if not (is_text or self.shape.tag_names):
             raise self.error(
-                f"{len(found)} tags for {length} tokens; allowed is one tag for each token: a string, or a number if "
-                'its name is known from dataset_info.json or labels="O,B-PER,I-PER"'
+                'tags are strings, or numbers if their names are known from dataset_info.json or labels="O,B-PER,I-PER"'
             )
         if not is_text:
             return tags_by_number(found, self.shape.tag_names)
@@ -180,10 +181,12 @@ class Record:
 
     def _mention_error(self, entity: Any) -> FormatError:
         shape = self.shape
+        spelt = {"start": shape.start, "end": shape.end, "type": shape.type}
+        _, *changes = field_options(shape.entities, [entity], spelt=spelt)
+        advice = f"; name its fields with {fields_argument(*changes)}" if changes else ""
         return self.error(
             f"the mention {str(entity)[:80]} cannot be read; allowed is an object with {shape.start!r}, {shape.end!r} "
-            f"(integers) and {shape.type!r} (a string), or a list [start, end, type]; other names can be given, for "
-            "example " + fields_argument(("type", "kind"))
+            f"(integers) and {shape.type!r} (a string), or a list [start, end, type]{advice}"
         )
 
     def left_out(self) -> tuple[Event, ...]:

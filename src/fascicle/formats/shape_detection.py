@@ -100,7 +100,7 @@ class Shapes:
         """
         is_told = self._name != "auto" or bool(self._changes)
         if not is_told:
-            _refuse_native(record, place)
+            _refuse_native(record, place, is_first=not self._adjusted)
         name = self._name if self._name != "auto" else self._detected(record)
         if not name and not self._changes:
             raise FormatError(_unknown(record, place))
@@ -149,10 +149,10 @@ def _bare(which: str, field: str) -> Event:
     return Event(step=_STEP, kind="note", code="unannotated-record", message=message)
 
 
-def _refuse_native(record: dict[str, Any], place: str) -> None:
+def _refuse_native(record: dict[str, Any], place: str, *, is_first: bool) -> None:
     if "fascicle" in record:
-        # Detection sees only the beginning of a file or of standard input, so this may come later.
-        raise FormatError("a document of Fascicle, not a record of another tool; read it with format=jsonl", at=place)
+        advice = "read it with format=jsonl" if is_first else "put it into another file than such records"
+        raise FormatError(f"a document of Fascicle, not a record of another tool; {advice}", at=place)
     if looks_native(record):
         raise FormatError(
             "this looks like a document of Fascicle without the version of its schema; add "

@@ -205,9 +205,10 @@ def _columns(
 
     def number(name: str) -> int:
         if (count := lowered.count(name.strip().lower())) != 1:
+            advice = f"name the one with {fields_argument((_TEXT, longest_cell(names, cells)))}"
             raise FormatError(
                 f"{f'{count} columns are' if count else 'no column is'} called {name!r}; the table has "
-                f"{', '.join(names)}; name the one with {fields_argument((_TEXT, longest_cell(names, cells)))}",
+                f"{', '.join(names)}; {'rename all but one of them' if count else advice}",
                 at=Place(source.path, 1),
             )
         return lowered.index(name.strip().lower())

@@ -23,17 +23,18 @@ _ALIKE: Final = (
 )
 
 
+_NAMED_FORMATS: Final = "jsonl pdf records table"
+
+
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{f"{name}=True": f"--{name.replace('_', '-')}" for name in _FLAGS.split()},
         **{f"{name}=VALUE": f"--{name.replace('_', '-')}" for name in _WITH_VALUES.split()},
         **{said: f"--{said.replace('_', '-').replace('=', ' ')}" for said in _ALIKE.split()},
+        **{f"format={name}": f"--input-format {name}" for name in _NAMED_FORMATS.split()},
         "sample=FILE": "--calibrate FILE",
         "url=URL": "--url URL",
         'labels="O,B-PER,I-PER"': "--labels O,B-PER,I-PER",
-        "format=jsonl": "--input-format jsonl",
-        "format=pdf": "--input-format pdf",
-        "format=records": "--input-format records",
         "search=False": "--no-search",
         "fields=VALUE": "--field",
         "prefixes=VALUE": "--prefix",
