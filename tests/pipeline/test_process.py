@@ -148,14 +148,16 @@ def test_an_answer_that_nobody_asked_for_goes_to_no_document(tmp_path: Path) -> 
         if "twice" in line:
             time.sleep(0.2)
             say({"patches": [{}]})
+            open(__file__ + ".twice", "w").close()
     """
-    step = ProcessStep("odd", program(tmp_path, body), seconds=20)
+    step, second = ProcessStep("odd", program(tmp_path, body), seconds=20), tmp_path / "program.py.twice"
 
     def run() -> None:
         for name in ("twice", "b", "c"):
             (patch,) = step.run([Document(id=name, text="x")])
             assert [one.type for one in patch.add] == [name]
-            time.sleep(1)
+            while not second.exists():
+                time.sleep(0.01)
 
     with pytest.raises(ProcessError, match="one line"):
         run()

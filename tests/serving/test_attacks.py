@@ -328,8 +328,8 @@ def test_more_requests_than_may_run_are_refused() -> None:
         threads = [threading.Thread(target=found.ask, args=("POST", "/v1/annotate", hanging)) for _ in range(2)]
         for thread in threads:
             thread.start()
-        time.sleep(0.3)
-        reply = found.ask("GET", "/v1/pipelines")
+        while (reply := found.ask("GET", "/v1/pipelines")).status == 200:  # until both run
+            assert any(thread.is_alive() for thread in threads)
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
         assert found.ask("GET", "/health").status == 200
         for thread in threads:
@@ -360,7 +360,7 @@ def test_a_client_that_goes_away_frees_its_place(locked: Standing) -> None:
             )
     assert locked.ask("POST", "/v1/annotate", GOOD, BEARER).status == 200
     pool = locked.service.pools["poison"]
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while pool.waiting and time.monotonic() < until:
         time.sleep(0.05)
     assert pool.waiting == 0

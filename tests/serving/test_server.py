@@ -171,16 +171,17 @@ def test_a_hangup_reads_the_token_again(small: Path, tmp_path: Path) -> None:
     with process(small, tmp_path) as (port, pid, log, token):
         token.write_text(TOKENS[1], encoding="utf-8")
         os.kill(pid, signal.SIGHUP)
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while status(port, "/v1/pipelines", TOKENS[1])[0] != 200:
             assert time.monotonic() < until
             time.sleep(0.1)
         assert status(port, "/v1/pipelines", TOKENS[0])[0] == 401
         token.unlink()
         os.kill(pid, signal.SIGHUP)
-        time.sleep(0.5)
+        while '"kept"' not in (told := log.read_text(encoding="utf-8")):
+            assert time.monotonic() < until
+            time.sleep(0.05)
         assert status(port, "/v1/pipelines", TOKENS[1])[0] == 200
-        told = log.read_text(encoding="utf-8")
         assert "Traceback" not in told
         assert str(token) not in told
         assert not any(one in told for one in TOKENS)
@@ -194,7 +195,7 @@ def test_a_hangup_forgets_a_named_token_that_was_withdrawn(small: Path, tmp_path
         assert [status(port, "/v1/pipelines", one)[0] for one in (ada, bob)] == [200, 200]
         withdraw_token(place, "Ada")
         os.kill(pid, signal.SIGHUP)
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while status(port, "/v1/pipelines", ada)[0] != 401:
             assert time.monotonic() < until
             time.sleep(0.1)

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from fascicle.core import codec
 from fascicle.core.document import Document, Mention
 from fascicle.core.files.atomic import atomic_writer
 from fascicle.errors import InputError, OutputError, UsageError
-from fascicle.serving.curation import upkeep
+from fascicle.serving.curation import rows, upkeep
 from fascicle.serving.curation.decisions import After, Edit, apply_steps, gold_document
 from fascicle.serving.curation.rows import DamagedError
 from fascicle.serving.curation.store import GivenStep, Kept, Store
@@ -136,6 +136,21 @@ def test_documents_that_change_places_are_noticed(place: Path) -> None:
         "UPDATE documents SET place = 3 WHERE place = 100",
     )
     assert any("document 2 " in one for one in verify(place).damages)
+
+
+def test_a_document_that_was_replaced_as_if_it_had_always_been_so_is_noticed(place: Path) -> None:
+    """Its own hash is right, and its steps are gone with their end; the next document knows another one before it."""
+    with closing(sqlite3.connect(place)) as connection:
+        row = rows.document_at(connection, 4)
+        forged = rows._chained(row._replace(content=row.content.replace(b"pain", b"gain")), row.previous)
+    content, digest = forged.content.hex(), forged.hash.hex()
+    changed(
+        place,
+        f"UPDATE documents SET content = x'{content}', hash = x'{digest}' WHERE place = 4",
+        "DELETE FROM steps WHERE document = 4",
+        f"UPDATE ends SET number = 0, hash = x'{digest}' WHERE document = 4",
+    )
+    assert verify(place).damages == ("document 5 does not follow the one before it",)
 
 
 def damaged(content: bytes, draw: random.Random) -> bytes:
