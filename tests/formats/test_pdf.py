@@ -93,7 +93,7 @@ def clearest(given: list[Piece]) -> float | None:
         count = sum(round(one.left) == edge for one in given)
         if min(count, len(before), len(behind)) < 2 or crossing > 0.34 * len(given):
             continue
-        beside = sum(any(one.bottom < other.middle < one.top for other in before) for one in behind)
+        beside = sum(any(abs(one.middle - other.middle) < one.height for other in before) for one in behind)
         if 2 * beside >= min(len(before), len(behind)):
             best.append((crossing, max(one.right for one in before) - edge, at))
     return float(edges[min(best)[2]]) if best else None

@@ -160,6 +160,42 @@ def test_columns_of_text_are_no_table(tmp_path: Path) -> None:
     assert found.text.index("Left line 7") < found.text.index("Right line 0")
 
 
+LOOSE = (
+    "The study of a gene in one of the regions",
+    "One hundred and fourteen untreated patients",
+    "with lymphocytic lung",
+    "cancer progressing to",
+    "the brain were seen in all of the regions",
+)
+
+
+def filled(
+    lines: Sequence[str], *, left: float, pitch: float, size: float = 10
+) -> list[tuple[float, float, float, str]]:
+    """Lines that fill a column of 258 units: the words of loose lines stand far apart."""
+    made = []
+    for at, line in enumerate(lines):
+        words = line.split()
+        space = (258 - 6 * sum(map(len, words))) / (len(words) - 1)
+        places = [left + sum(6 * len(word) + space for word in words[:count]) for count in range(len(words))]
+        made += [(place, 700 - pitch * at, size, word) for place, word in zip(places, words, strict=True)]
+    return made
+
+
+@pytest.mark.parametrize("pitch", [12, 20, 24])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_loose_lines_are_no_table(tmp_path: Path, columns: int, pitch: float) -> None:
+    lines = [one for column in range(columns) for one in filled(LOOSE, left=40 + 278 * column, pitch=pitch)]
+    assert of(tmp_path, printed(lines)).text == " ".join(LOOSE * columns)
+
+
+def test_columns_of_lines_that_stand_apart(tmp_path: Path) -> None:
+    left = [(54, 700 - 22 * at, 10, f"Left line {at} of a long column here") for at in range(8)]
+    right = [(330, 690 - 22 * at, 10, f"Right line {at} of a column there") for at in range(8)]
+    found = of(tmp_path, printed([*left, *right]))
+    assert found.text.index("Left line 7") < found.text.index("Right line 0")
+
+
 PICTURE = b"q 600 0 0 700 0 0 cm /I Do Q"
 
 

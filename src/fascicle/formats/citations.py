@@ -204,6 +204,8 @@ def _split(
             yield line
             continue
         match = tags.line.fullmatch(line)
+        if match and match[1] == _LAST and match[2].strip() and fields and tags is not _NBIB:
+            match = None  # a line of a text, as of a receptor: an end has no value
         begins = match and _begins(match[1], fields, tags)
         ends = match[1] == _LAST if match and tags is not _NBIB else tags is _NBIB and not line.strip()
         if fields and (begins or ends):

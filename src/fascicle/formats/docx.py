@@ -36,6 +36,9 @@ _SKIPPED: Final = {
         ("dayShort", "dayLong", "monthShort", "monthLong", "yearShort", "yearLong", "pgNum"), "dates and page numbers"
     ),
 }
+_KNOWN: Final = re.compile(
+    r"\{(?:https?://(?:schemas\.(?:openxmlformats|microsoft)|purl\.oclc)|urn:schemas-microsoft)|(?!\{)"
+)
 _PARTS: Final = {
     "/header": "headers",
     "/footer": "footers",
@@ -47,6 +50,7 @@ _NOTES: Final = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 _UNSEEN: Final = re.compile(r"\s*(?:XE|TC|TA|RD|SET|ASK|ADDIN|PRIVATE|MACROBUTTON|NEXT|SKIPIF)\b")  # codes of fields
 _CITING: Final = re.compile(r"\s*(?:ADDIN|CITATION|NOTEREF)\b")
 _REFERENCE: Final = re.compile("ref|bib|cit|note", re.I)  # in the name of a place that a link leads to
+_SPACE: Final = "{http://www.w3.org/XML/1998/namespace}space"
 _BLANK: Final = re.compile("[\r\n]+")
 _BETWEEN_ARGUMENTS: Final = {"f": "/", "func": " ", "nary": " ", "mr": " ", "m": "; ", "eqArr": "; "}  # of a formula
 _BEFORE: Final = {"nary": "∫", "rad": "√"}
@@ -66,10 +70,14 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     """
     package = read_zip_package(source)
     with package_errors(source):
-        part = import_extra("docx", extra="office", package="python-docx").Document(package).part
+        opened = import_extra("docx.package", extra="office", package="python-docx").Package.open(package)
+        part = opened.main_document_part
+        root = _root(part, source)
+        if _local(root) != "document":  # one with macros and a template have other kinds of parts, and this root
+            raise FormatError("the file holds no document of Word", at=source.path)
         text = _Text(part, source)
-        word, sections = join_sections(text.all_blocks(_root(part, source).body), between=_BETWEEN)
-        for other in part.package.iter_parts():
+        word, sections = join_sections(text.all_blocks(root.body), between=_BETWEEN)
+        for other in opened.iter_parts():
             kind = next((kind for name, kind in _PARTS.items() if name in str(other.partname)), "")
             text.left_out[kind] += _size(kind, other, source)
     yield Document(id=source.name, text=word, sections=sections, meta=dict(EXTRACTED), events=text.events())
@@ -155,6 +163,10 @@ def _properties(element: Any) -> dict[str, Any]:
     return {} if element is None else {_local(one): one for one in element}
 
 
+def _is_on(has: Mapping[str, Any], name: str) -> bool:
+    return name in has and _attribute(has[name], "val") not in ("0", "false", "off")
+
+
 class _Text:
     """Text of one document, and counts of what is left out."""
 
@@ -220,7 +232,7 @@ class _Text:
                 others = self._row(child)
             elif name == "AlternateContent":
                 others = self._blocks(_alternative(child), behind)
-            elif not self._skips(name):
+            elif not self._skips(child):
                 yield from self._blocks(child, behind)
             if behind is None or name == "AlternateContent":
                 yield from others
@@ -246,10 +258,13 @@ class _Text:
         name = self._styles.name(self._style).lower()
         return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
 
-    def _skips(self, name: str) -> bool:
-        if name in _SKIPPED:
-            self.left_out[_SKIPPED[name]] += 1
-        return name in _SKIPPED
+    def _skips(self, element: Any) -> bool:
+        what = _SKIPPED.get(_local(element))
+        if what is None and not _KNOWN.match(str(element.tag)):
+            what = "parts of other programs"
+        if what is not None:
+            self.left_out[what] += 1
+        return what is not None
 
     def _characters(self, element: Any) -> Iterator[Piece]:
         """Yields the characters of a run, of a formula, or of what has runs."""
@@ -272,7 +287,7 @@ class _Text:
                 yield from self._characters(_alternative(child))
             elif name in _MATHEMATICAL and child.tag.endswith(f"/math}}{name}"):
                 yield Piece(self._formula(name, child))
-            elif not self._skips(name):
+            elif not self._skips(child):
                 yield from self._characters(child)
 
     def _is_printed(self) -> bool:
@@ -282,7 +297,13 @@ class _Text:
         if "drawingml" in element.tag:
             self.left_out["texts in drawings"] += 1
             return ""
-        return _BLANK.sub(" ", element.text or "") if self._is_printed() else ""
+        if not self._is_printed():
+            return ""
+        text = element.text or ""
+        if text != text.strip():  # XML has this attribute for blanks that are meant
+            spaces = (one.get(_SPACE) for one in (element, *element.iterancestors()))
+            text = text if next(filter(None, spaces), "") == "preserve" else text.strip(" \t\r\n")
+        return _BLANK.sub(" ", text)
 
     def _run(self, run: Any) -> Piece:
         own, has = _properties(_first(run, "rPr")), self._styles.run(self._style)
@@ -292,7 +313,7 @@ class _Text:
             has = {**has, **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
         if not has and not self._fields:
             return Piece(text)
-        if "vanish" in has and _attribute(has["vanish"], "val") not in ("0", "false", "off"):
+        if _is_on(has, "vanish"):
             self.left_out["hidden texts"] += bool(text.strip())
             return Piece("")
         font = _attribute(has.get("rFonts"), "ascii") or _attribute(has.get("rFonts"), "hAnsi")
@@ -360,12 +381,13 @@ _MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})
 
 
 def _goes_on(paragraph: Any) -> bool:
-    """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted."""
+    """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted, moved or hidden."""
     has = _properties(_first(paragraph, "pPr"))
     is_cap = _attribute(has.get("framePr"), "dropCap") in ("drop", "margin")
-    if not (is_cap or ("rPr" in has and "del" in _properties(has["rPr"]))):
+    mark = _properties(has.get("rPr"))
+    if not (is_cap or "del" in mark or "moveFrom" in mark or _is_on(mark, "vanish")):
         return False
-    following = paragraph.getnext()
+    following = next(paragraph.itersiblings("{*}p", "{*}tbl", "{*}sdt", "{*}sectPr"), None)
     return following is not None and _local(following) == "p"
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from fascicle.errors import import_extra
-from fascicle.formats.page_parts import Piece, turns_of
+from fascicle.formats.page_parts import Piece, turns_of, whole_lines
 
 _FARTHEST: Final = 1e6  # from the corner of a page
 _GAP: Final = 0.8  # of the height of letters: a wider one may be the space between two columns
@@ -20,6 +23,16 @@ UP, DOWN = "\ufdd0", "\ufdd1"  # around raised letters: no text has these, as Un
 _SMALL: Final = 0.85  # of the height of other letters
 _RAISED: Final = 0.15
 _SLANT: Final = 0.06  # of a quarter of a turn
+_LARGE: Final = 1.6  # of the height of other letters
+_OVER: Final = 0.5  # of the narrower one of an accent and its letter
+_ACCENTS: Final = MappingProxyType(
+    {
+        **{"`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˘": "\u0306", "˙": "\u0307"},
+        **{"¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328"},
+    }
+)
+_WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _EMPTY: Final = 2  # bytes of an empty text of PDFium
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
@@ -48,7 +61,7 @@ def letters_of(page: Any) -> Page:
     open_piece: Piece | None = None
     is_apart = False
     left_out = Counter(_notes(page))
-    for sign, box in _signs(page, left_out):
+    for sign, box in _with_accents(_signs(page, left_out)):
         if sign.isspace() or box is None:
             is_apart = True
             if sign in "\r\n" and open_piece is not None:
@@ -69,6 +82,7 @@ def letters_of(page: Any) -> Page:
             open_piece = box
         is_apart = False
     pieces += [open_piece] if open_piece is not None else []
+    pieces = whole_lines(_with_caps(pieces))
     left, bottom, right, top = page.get_bbox()
     height = right - left if sum(turns_of(pieces)[:1]) % 2 else top - bottom
     return Page(pieces, height, next(page.get_objects(max_depth=2), None) is not None, left_out)
@@ -87,8 +101,48 @@ def _notes(page: Any) -> Iterator[str]:
 
 
 def _goes_on(piece: Piece, box: Piece) -> bool:
+    if len(piece.text) == 1 and piece.height > _LARGE * box.height and box.top > piece.middle:
+        return False  # a large letter at the start of a paragraph
     is_level = piece.turn == box.turn and abs(piece.middle - box.middle) < 0.5 * max(piece.height, box.height)
     return is_level and -piece.height < box.left - piece.right < _GAP * piece.height
+
+
+def _with_accents(signs: Iterable[tuple[str, Piece | None]]) -> Iterator[tuple[str, Piece | None]]:
+    """Yields signs; an accent that is printed over a letter is one with it, as TeX makes such letters."""
+    held: tuple[str, Piece | None] = "", None
+    for sign, box in signs:
+        letter = _accented(*held, sign, box) or _accented(sign, box, *held)
+        if letter is None and held[0]:
+            yield held
+        held = letter or (sign, box)
+    if held[0]:
+        yield held
+
+
+def _accented(accent: str, over: Piece | None, letter: str, box: Piece | None) -> tuple[str, Piece] | None:
+    mark = _ACCENTS.get(accent)
+    if mark is None or over is None or box is None or over.turn != box.turn:
+        return None
+    made = unicodedata.normalize("NFC", _WITH_DOT.get(letter, letter) + mark)
+    beside = min(over.right, box.right) - max(over.left, box.left)
+    is_over = beside > _OVER * min(over.right - over.left, box.right - box.left)
+    return (made, box._replace(text=made)) if len(made) == 1 and is_over else None
+
+
+def _with_caps(pieces: Sequence[Piece]) -> list[Piece]:
+    """Returns pieces; a large letter at the start of a paragraph is one with the line beside its top."""
+    caps = [one for one in pieces if len(one.text) == 1 and one.text.isupper()]
+    joined = list(pieces)
+    for cap in caps:
+        for at, line in enumerate(joined):
+            space = line.left - cap.right
+            is_beside = line.turn == cap.turn and abs(cap.top - line.top) < 0.5 * line.height
+            if is_beside and cap.height > _LARGE * line.height and -0.5 * line.height < space < line.height:
+                is_word = cap.text in ("A", "I") and space > 0.3 * line.height
+                joined[at] = line._replace(text=f"{cap.text}{' ' * is_word}{line.text}")
+                joined.remove(cap)
+                break
+    return joined
 
 
 def _is_above(letter: Piece, others: Piece) -> bool:
@@ -100,8 +154,11 @@ def _signs(page: Any, left_out: Counter[str]) -> Iterator[tuple[str, Piece | Non
     """Yields the characters of a page with their places; those without a place are blanks between words and lines."""
     raw, text = pdfium().raw, page.get_textpage()
     rectangle, sides = raw.FS_RECTF(), page.get_bbox()
-    for at in range(text.count_chars()):
-        sign = chr(raw.FPDFText_GetUnicode(text, at))
+    signs = [chr(raw.FPDFText_GetUnicode(text, at)) for at in range(text.count_chars())]
+    for at, sign in enumerate(signs):
+        if _PAIR.fullmatch(pair := "".join(signs[at : at + 2])):  # two halves of a character of UTF-16
+            signs[at + 1] = pair.encode("utf-16", "surrogatepass").decode("utf-16")
+            continue
         sign = "-" if sign in _HYPHENS else sign
         if "\ud800" <= sign <= "\udfff" or sign in ("\0", UP, DOWN) or raw.FPDFText_HasUnicodeMapError(text, at) == 1:
             sign = "\ufffd"

@@ -22,8 +22,13 @@ _PAGE_NUMBER: Final = re.compile(
     re.I,
 )
 _DIGITS: Final = re.compile(r"\d+$")
+_PROSE: Final = 0.7  # of the width of the text: lines of wrapped prose fill more
+_WIDEST: Final = 3.5  # of the height of letters: the widest space from one line of prose to the next
+_NUMBERS: Final = 8  # of lines, at least
 _FULL: Final = 0.7  # part of its width that a row of a table fills at most; lines of columns of text fill more
 _WORDS: Final = 4  # most words of a half of the cells of a table
+_EVEN: Final = 0.15  # of the widest space
+_HALF, _ALL = 0.5, 0.9  # of the cells, so many stand below another one
 _NEAR: Final = 3.0  # so near are edges of cells in one column
 _LONG: Final = 20  # cells with many words that are looked at
 _ROWS: Final = 4  # fewest rows of a table beside columns of text
@@ -138,6 +143,78 @@ def _outermost(lines: dict[int, str], usual: set[int], height: float, letters: f
         yield from (place for place in edge if is_apart or lines[place].isdigit())
 
 
+def usual_pitch(lines: Sequence[Piece]) -> float:
+    """Returns the space from one line of prose to the next on a page; 0 if most of its lines are not wrapped prose."""
+    widest = max((line.right - line.left for line in lines), default=0)
+    pairs = [
+        ((above.right - above.left) * (above.text[-1:] not in tuple(".:!?")), above.middle - below.middle)
+        for above, below in pairwise(lines)
+        if 0 < above.middle - below.middle < _WIDEST * below.height and abs(above.height - below.height) < 1
+    ]
+    full = [pitch for width, pitch in pairs if width > _PROSE * widest]
+    return median(full) if 2 * len(full) > len(pairs) > 1 else 0
+
+
+def line_numbers(page: Sequence[Piece]) -> list[Piece]:
+    """Returns the numbers of the lines of a manuscript: they stand at the left of its prose, and count."""
+    left = min((one.left for one in page if not one.text.strip().isdigit()), default=0)
+    numbers = [one for one in page if one.text.strip().isdecimal() and one.right < left]
+    count = len(numbers)
+    values = [int(one.text) for one in sorted(numbers, key=lambda one: -one.middle)]
+    if (
+        count < _NUMBERS
+        or len(set(values)) < count
+        or {after - one for one, after in pairwise(values)} not in ({1}, {5})
+    ):
+        return []
+    rows = [row for row in rows_of(page) if row[0] in numbers]
+    widest = max((row[-1].right - left for row in rows), default=0)
+    full = sum(len(row) == 2 and row[1].right - row[1].left > _PROSE * widest for row in rows)
+    return numbers if 2 * full > count else []
+
+
+def whole_lines(pieces: Iterable[Piece]) -> list[Piece]:
+    """Returns pieces; those that are the words of a line which fills its column are one piece.
+
+    Args:
+        pieces: in the order of the file.
+    """
+    rows: list[list[Piece]] = []
+    for one in pieces:
+        if rows and _follows(rows[-1][-1], one):
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    columns = {_sides(row[0], by) for row in rows if _count_words(row[0]) > _WORDS for by in (-1, 0, 1)}
+    whole = []
+    for at, row in enumerate(rows):
+        beside = [other for other in (*rows[max(0, at - 1) : at], *rows[at + 1 : at + 2]) if len(other) > 1]
+        is_full = (round(row[0].left), round(row[-1].right)) in columns
+        has_words = median(map(_count_words, row)) <= 1  # and no lines of columns beside each other
+        is_line = has_words and _is_even(row) and (is_full or not any(_fits(row, other) for other in beside))
+        whole += [_merged(row)] if is_line else row
+    return whole
+
+
+def _sides(line: Piece, by: int) -> tuple[int, int]:
+    return round(line.left), round(line.right) + by
+
+
+def _follows(one: Piece, following: Piece) -> bool:
+    is_level = one.turn == following.turn and abs(one.middle - following.middle) < 0.2 * one.height
+    return is_level and abs(one.height - following.height) < 0.2 * one.height and following.left > one.right
+
+
+def _fits(row: Sequence[Piece], other: Sequence[Piece]) -> bool:
+    """True if nearly all pieces of a row stand below those of another."""
+    return sum(_distance(one, other[_nearest(one, other)]) < _NEAR for one in row) >= _ALL * len(row)
+
+
+def _merged(row: Sequence[Piece]) -> Piece:
+    bottom, top = min(one.bottom for one in row), max(one.top for one in row)
+    return row[0]._replace(bottom=bottom, right=row[-1].right, top=top, text=" ".join(one.text for one in row))
+
+
 def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
     """Returns the rows from top to bottom: pieces beside each other, from left to right."""
     rows: list[list[Piece]] = []
@@ -200,7 +277,14 @@ def _is_table(rows: Sequence[Sequence[Piece]], *, fewest: int) -> bool:
     if len(cells) < fewest or not (words <= 1 or (words <= _WORDS and fmean(map(_filled, cells)) <= _FULL)):
         return False
     fits = [_distance(one, above[_nearest(one, above)]) < _NEAR for above, row in pairwise(cells) for one in row]
-    return 2 * sum(fits) >= len(fits)
+    even = sum(map(_is_even, cells))
+    return sum(fits) >= (_ALL if 2 * even >= len(cells) else _HALF) * len(fits)
+
+
+def _is_even(row: Sequence[Piece]) -> bool:
+    """True if the spaces in a row are equal, as those between the words of a line that fills its column."""
+    spaces = [following.left - one.right for one, following in pairwise(row)]
+    return len(spaces) > 1 and max(spaces) - min(spaces) < _EVEN * max(spaces)
 
 
 def _has_columns(rows: Sequence[Sequence[Piece]], others: Iterable[Piece]) -> bool:

@@ -23,8 +23,19 @@ from fascicle.errors import FormatError
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
 from fascicle.formats.page_letters import DOWN, UP, Page, letters_of, pdfium
-from fascicle.formats.page_parts import Piece, divide, line_place, rows_of, running_heads, table_lines, turns_of
+from fascicle.formats.page_parts import (
+    Piece,
+    divide,
+    line_numbers,
+    line_place,
+    rows_of,
+    running_heads,
+    table_lines,
+    turns_of,
+    usual_pitch,
+)
 from fascicle.formats.report import ReadReport
+from fascicle.text.borders import list_items
 from fascicle.text.raised import Level, Line
 
 _CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
@@ -35,6 +46,7 @@ _LINES: Final = 100  # of a paragraph, whose spaces tell where it ends
 _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
 _LEVELS: Final = re.compile(f"{UP}([^{DOWN}]*){DOWN}")
 _SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
+_WRAP: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
 _LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
 
@@ -47,7 +59,7 @@ class _PrintedText:
         text: the paragraphs, with an empty line between two.
         hyphens: offsets at which a hyphen and a line end were taken out of a word.
         pages: offset of the first character of each page.
-        left_out: number of running heads and page numbers.
+        left_out: number of running heads, and of numbers of pages and lines.
         empty: places of the pages without text.
         marks: those that are raised, and left out.
     """
@@ -69,18 +81,21 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
     """
     heads = running_heads(pages, heights)
     marks = Line()
-    lines = [list(_page_lines(page, out, marks)) for page, out in zip(pages, heads, strict=True)]
+    numbers = [line_numbers(page) for page in pages]
+    texts = ([one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True))
+    lines = [list(_page_lines(page, out, marks)) for page, out in zip(texts, heads, strict=True)]
     known = Counter(word.lower() for page in lines for line in page for word in _WORD.findall(line.text)[:-1])
     joined = _Joined(known)
     starts = []
     for page in lines:
-        begun = [joined.add(line) for line in page]
+        pitch = usual_pitch(page)
+        begun = [joined.add(line, pitch) for line in page]
         starts.append(begun[0] if begun else joined.length)
     return _PrintedText(
         text=joined.text,
         hyphens=tuple(joined.hyphens),
         pages=tuple(starts),
-        left_out=sum(map(len, heads)),
+        left_out=sum(map(len, heads)) + sum(map(len, numbers)),
         empty=tuple(at for at, page in enumerate(lines) if not page),
         marks=marks,
     )
@@ -150,7 +165,10 @@ def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
     """True if half of the pieces on one side of a space have one beside them on the other side."""
     before = sorted(one.middle for one in pieces if one.right <= edge)
     behind = [one for one in pieces if one.left >= edge - 1]
-    beside = sum(bisect_right(before, one.bottom) < bisect_left(before, one.top) for one in behind)
+    beside = sum(  # or between two lines that stand apart
+        bisect_right(before, one.bottom - one.height / 2) < bisect_left(before, one.top + one.height / 2)
+        for one in behind
+    )
     return 2 * beside >= min(len(before), len(behind))
 
 
@@ -191,17 +209,23 @@ class _Joined:
 
     @property
     def text(self) -> str:
-        """Text so far."""
-        return "".join(self._parts)
+        """Text so far: a line end stands before an item of a list, and a blank between the lines of prose."""
+        text = "".join(self._parts)
+        starts = {item.start for item in list_items(text)}
+        return _WRAP.sub(lambda end: "\n" if end.end() in starts else " ", text)
 
-    def add(self, line: Piece) -> int:
+    def add(self, line: Piece, pitch: float = 0) -> int:
         """Adds one line: to the paragraph, to the word that is cut off before it, or as a new paragraph.
+
+        Args:
+            line: the line.
+            pitch: the usual space from one line of prose to the next.
 
         Returns:
             Offset of the line.
         """
         before = self._parts[-1] if self._parts else ""
-        if before and self._is_new(line):
+        if before and self._is_new(line, pitch):
             self._put("\n\n")
             self._last.clear()
         elif cut := _CUT.search(before):
@@ -210,7 +234,7 @@ class _Joined:
                 self.length -= 1
                 self.hyphens.append(self.length)
         elif before:
-            self._put(" ")
+            self._put("\n")
         self._put(line.text)
         self._last.append(line)
         return self.length - len(line.text)
@@ -219,7 +243,7 @@ class _Joined:
         self._parts.append(text)
         self.length += len(text)
 
-    def _is_new(self, line: Piece) -> bool:
+    def _is_new(self, line: Piece, usual: float) -> bool:
         """True if a line begins a paragraph: other letters, a space above it, or a place to the right of the others."""
         last = self._last[-1]
         if "\t" in last.text + line.text or last.turn != line.turn:  # a row of a table, or letters at a side
@@ -229,7 +253,7 @@ class _Joined:
         if line.middle > last.middle or line.left > last.right:  # another column or page
             return False
         pitches = [above.middle - below.middle for above, below in pairwise(self._last) if above.middle > below.middle]
-        pitch = median(pitches) if pitches else 1.25 * line.height
+        pitch = median(pitches) if pitches else max(1.25 * line.height, usual)
         return last.middle - line.middle > 1.45 * pitch or line.left - last.left > 0.8 * line.height
 
     def _is_one_word(self, head: str, line: str) -> bool:
@@ -291,7 +315,7 @@ def _events(found: _PrintedText, pages: Sequence[Page]) -> Iterator[Event]:
         listed = ", ".join(f"{what} {count:,}" for what, count in sorted(left_out.items()))
         yield make_event("parts-left-out", step=_STEP, message=f"these parts are not read: {listed}")
     if found.left_out:  # a note, for nearly every paper has some
-        what = plural(found.left_out, "running head or page number", "running heads and page numbers")
+        what = plural(found.left_out, "running head or page number", "running heads and numbers of pages and lines")
         message = f"these parts are not read: {what}"
         yield Event(step=_STEP, kind="note", code="parts-left-out", message=message)
     yield from found.marks.events(_STEP)

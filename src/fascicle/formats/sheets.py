@@ -26,6 +26,9 @@ _MAX_CELLS: Final = 2**25  # that are read
 _ESCAPED: Final = re.compile("_x([0-9A-Fa-f]{4})_")
 _ESCAPABLE: Final = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _WHOLE: Final = re.compile(r"-?\d+")
+_SIGNS: Final = r"""((?:"[^"]*"|\\.|[-+/():!^&'~{}<>= $])*)"""
+_NUMBER: Final = re.compile(rf"{_SIGNS}(0+)(?:\.(0+))?(%?){_SIGNS}")  # a format of numbers with signs around them
+_QUOTED: Final = re.compile(r'"([^"]*)"|\\(.)')
 _HIDDEN: Final = ("1", "true")
 _OVER_ROWS: Final = re.compile(r"\$?[A-Z]+\$?(\d+):\$?[A-Z]+\$?(?!\1$)\d+")
 _PARTS: Final = {"/comments": ("comments", b"<comment "), "/drawings/drawing": ("texts in drawings", b"</a:t>")}
@@ -68,12 +71,36 @@ def _pieces(item: Element, font: str) -> list[Piece]:
 
 
 class _Format(NamedTuple):
-    """Format of cells: the font, the fewest digits of a number, and whether it is a date or a duration."""
+    """Format of cells.
+
+    Attributes:
+        font: its name.
+        before: what stands before a number.
+        zeros: one for each digit that a number has at least.
+        decimals: the same behind the decimal point.
+        share: a percent sign if the number is a share.
+        behind: what stands behind a number.
+        is_date: whether a number is a day.
+        is_duration: whether it is a duration.
+    """
 
     font: str
-    digits: int
+    before: str
+    zeros: str
+    decimals: str
+    share: str
+    behind: str
     is_date: bool
     is_duration: bool
+
+    def number(self, value: str) -> str:
+        """Returns a number with what stands around it, and with leading zeros."""
+        if self.share:
+            shown = f"{100 * float(value):.{len(self.decimals)}f}%"
+        else:
+            shown = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
+            shown = shown.zfill(len(self.zeros)) if _WHOLE.fullmatch(shown) and not self.decimals else shown
+        return self.before + shown + self.behind
 
 
 class Workbook:
@@ -126,7 +153,10 @@ class Workbook:
         number, font = int(facts.get("numFmtId", 0)), int(facts.get("fontId", 0))
         code = self._codes.get(number) or BUILTIN_FORMATS.get(number, "General")
         name = self._fonts[font] if font < len(self._fonts) else ""
-        return _Format(name, len(code) * (code.strip("0") == ""), is_date_format(code), is_timedelta_format(code))
+        found = _NUMBER.fullmatch(code)
+        before, zeros, decimals, share, behind = found.groups("") if found else [""] * 5
+        before, behind = (_QUOTED.sub(r"\1\2", part) for part in (before, behind))
+        return _Format(name, before, zeros, decimals, share, behind, is_date_format(code), is_timedelta_format(code))
 
 
 class Sheet:
@@ -172,7 +202,7 @@ class Sheet:
                     self._check(number, size)
                     while cells and not cells[-1]:
                         del cells[-1]
-                    if cells:
+                    if any(map(str.strip, cells)):
                         if node.get("hidden") in _HIDDEN:
                             self.counts["hidden rows"] += 1
                         yield number, cells
@@ -219,14 +249,13 @@ class Sheet:
         return convert(value) if convert is not None else shown_text(form.font, _unescaped(value))
 
     def _number(self, value: str, form: _Format) -> str:
-        """Returns a number as it is shown: a date, leading zeros, else its digits."""
+        """Returns a number as it is shown."""
         if form.is_date:
             from openpyxl.utils.datetime import from_excel
 
             with suppress(OverflowError, ValueError):  # no date: Excel shows signs in its place
                 return _date(from_excel(float(value), self._book.epoch, timedelta=form.is_duration))
-        whole = value if _WHOLE.fullmatch(value) else f"{float(value):.15g}"
-        return whole.zfill(form.digits) if _WHOLE.fullmatch(whole) else whole
+        return form.number(value)
 
 
 def _date(value: Any) -> str:

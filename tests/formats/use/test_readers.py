@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.formats.oracle.judging import differences, outcome
-from tests.formats.use import binary, json_odd, marked_odd, marked_texts, papers, records, structured
+from tests.formats.use import binary, json_odd, marked_odd, marked_texts, papers, printed_odd, records, structured
 from tests.formats.use.given import Given
 
 from fascicle.formats.catalogue import READABLE
@@ -20,6 +20,7 @@ INPUTS = (
     *papers.ALL,
     *marked_odd.ALL,
     *json_odd.ALL,
+    *printed_odd.ALL,
 )
 
 
