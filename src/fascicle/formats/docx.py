@@ -15,6 +15,7 @@ from fascicle.core.document import Document, Event
 from fascicle.core.effects import make_event
 from fascicle.core.files.source import Source
 from fascicle.errors import FormatError, import_extra
+from fascicle.formats.docx_styles import Styles, attribute, is_on, local_tag, properties
 from fascicle.formats.extraction import join_sections, package_errors, read_zip_package
 from fascicle.formats.fonts import UNKNOWN, shown_sign, shown_text
 from fascicle.formats.handlers import EXTRACTED, Reader
@@ -73,7 +74,7 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
         opened = import_extra("docx.package", extra="office", package="python-docx").Package.open(package)
         part = opened.main_document_part
         root = _root(part, source)
-        if _local(root) != "document":  # one with macros and a template have other kinds of parts, and this root
+        if local_tag(root) != "document":  # one with macros and a template have other kinds of parts, and this root
             raise FormatError("the file holds no document of Word", at=source.path)
         text = _Text(part, source)
         word, sections = join_sections(text.all_blocks(root.body), between=_BETWEEN)
@@ -83,27 +84,14 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
     yield Document(id=source.name, text=word, sections=sections, meta=dict(EXTRACTED), events=text.events())
 
 
-def _local(element: Any) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
 def _joined(pieces: Iterable[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
-
-
-def _attribute(element: Any, name: str) -> str:
-    """Returns an attribute, whatever its namespace; empty if an element is not there or has none."""
-    if element is not None:
-        for key, value in element.attrib.items():
-            if key.rpartition("}")[2] == name:
-                return str(value)
-    return ""
 
 
 def _first(element: Any, name: str) -> Any:
     """Returns the properties of a run or a paragraph, which are its first child; None if it has none."""
     first = next(iter(element), None)
-    return first if first is not None and _local(first) == name else None
+    return first if first is not None and local_tag(first) == name else None
 
 
 def _root(part: Any, source: Source) -> Any:
@@ -131,42 +119,6 @@ def _size(kind: str, part: Any, source: Source) -> int:
     return sum(texts)
 
 
-class _Styles:
-    """Properties of runs by the ids of styles, with those of the styles that they are based on."""
-
-    def __init__(self, root: Any) -> None:
-        self._styles = {_attribute(one, "styleId"): one for one in ([] if root is None else root.iter("{*}style"))}
-        self._runs: dict[str, Mapping[str, Any]] = {"": {}}
-
-    def name(self, style: str) -> str:
-        """Returns the name of a style, which no language changes; the id if it has none."""
-        element = self._styles.get(style)
-        return (_attribute(element.find("{*}name"), "val") if element is not None else "") or style
-
-    def number(self, style: str) -> Any:
-        """Returns the number of the list to which paragraphs of a style belong; None if they belong to none."""
-        element = self._styles.get(style)
-        return None if element is None else element.find("{*}pPr/{*}numPr/{*}numId")
-
-    def run(self, style: str) -> Mapping[str, Any]:
-        """Returns the properties of runs by their names."""
-        if style not in self._runs:
-            self._runs[style] = {}  # of a style that is based on itself
-            element = self._styles.get(style)
-            if element is not None:
-                base = self.run(_attribute(element.find("{*}basedOn"), "val"))
-                self._runs[style] = {**base, **_properties(element.find("{*}rPr"))}
-        return self._runs[style]
-
-
-def _properties(element: Any) -> dict[str, Any]:
-    return {} if element is None else {_local(one): one for one in element}
-
-
-def _is_on(has: Mapping[str, Any], name: str) -> bool:
-    return name in has and _attribute(has[name], "val") not in ("0", "false", "off")
-
-
 class _Text:
     """Text of one document, and counts of what is left out."""
 
@@ -177,9 +129,9 @@ class _Text:
             if not link.is_external and link.reltype.endswith(("/footnotes", "/endnotes", "/styles"))
         }
         self.left_out = Counter[str]()
-        self._styles = _Styles(roots.get("styles"))
+        self._styles = Styles(roots.get("styles"))
         self._notes = {
-            (kind, _attribute(one, "id")): one for kind in _NOTES.values() for one in roots.get(f"{kind}s", ())
+            (kind, attribute(one, "id")): one for kind in _NOTES.values() for one in roots.get(f"{kind}s", ())
         }
         self._fields: list[list[Any]] = []  # of the fields around the current place: code, and whether its result began
         self._line = Line()
@@ -206,7 +158,7 @@ class _Text:
 
     def _blocks_of(self, containers: Iterable[Any]) -> Iterator[tuple[str, str]]:
         for container in containers:
-            is_note = _local(container) in _NOTES.values()
+            is_note = local_tag(container) in _NOTES.values()
             for kind, text in self._blocks(container):
                 yield "footnote" if is_note and kind == "body" else kind, text
 
@@ -218,7 +170,7 @@ class _Text:
             behind: if it is a cell, receives the tables, boxes and notes in it, which follow its row.
         """
         for child in parent:
-            name = _local(child)
+            name = local_tag(child)
             others: Iterable[tuple[str, str]] = ()
             if name == "p":
                 self._paragraph(child)
@@ -247,10 +199,10 @@ class _Text:
             yield from behind
 
     def _paragraph(self, paragraph: Any) -> None:
-        has = _properties(_first(paragraph, "pPr"))
-        self._style = _attribute(has.get("pStyle"), "val")
+        has = properties(_first(paragraph, "pPr"))
+        self._style = attribute(has.get("pStyle"), "val")
         number = has["numPr"].find("{*}numId") if "numPr" in has else self._styles.number(self._style)
-        self._listed += _attribute(number, "val") not in ("", "0")
+        self._listed += attribute(number, "val") not in ("", "0")
         for piece in self._characters(paragraph):
             self._line.add(*piece)
 
@@ -259,7 +211,7 @@ class _Text:
         return next((kind for kind in ("title", "heading", "caption") if name.startswith(kind)), "body")
 
     def _skips(self, element: Any) -> bool:
-        what = _SKIPPED.get(_local(element))
+        what = _SKIPPED.get(local_tag(element))
         if what is None and not _KNOWN.match(str(element.tag)):
             what = "parts of other programs"
         if what is not None:
@@ -269,7 +221,7 @@ class _Text:
     def _characters(self, element: Any) -> Iterator[Piece]:
         """Yields the characters of a run, of a formula, or of what has runs."""
         for child in element:
-            name = _local(child)
+            name = local_tag(child)
             if name == "r":
                 yield self._run(child)
             elif name == "t":
@@ -277,8 +229,8 @@ class _Text:
             elif name in _SIGNS:
                 yield Piece(_SIGNS[name] * self._is_printed())
             elif name == "sym":
-                yield Piece(self._symbol(_attribute(child, "font"), _attribute(child, "char")) * self._is_printed())
-            elif name == "hyperlink" and _REFERENCE.search(_attribute(child, "anchor")):
+                yield Piece(self._symbol(attribute(child, "font"), attribute(child, "char")) * self._is_printed())
+            elif name == "hyperlink" and _REFERENCE.search(attribute(child, "anchor")):
                 for text, level in self._characters(child):
                     yield Piece(text, level_of(is_raised=False, is_link=True, around=level))
             elif handle := _HANDLERS.get(name):
@@ -306,21 +258,21 @@ class _Text:
         return _BLANK.sub(" ", text)
 
     def _run(self, run: Any) -> Piece:
-        own, has = _properties(_first(run, "rPr")), self._styles.run(self._style)
-        is_plain = len(run) == 1 + bool(own) and _local(run[-1]) == "t"  # as nearly all
+        own, has = properties(_first(run, "rPr")), self._styles.run(self._style)
+        is_plain = len(run) == 1 + bool(own) and local_tag(run[-1]) == "t"  # as nearly all
         text = self._letters(run[-1]) if is_plain else _joined(self._characters(run))
         if own:
-            has = {**has, **self._styles.run(_attribute(own.get("rStyle"), "val")), **own}
+            has = {**has, **self._styles.run(attribute(own.get("rStyle"), "val")), **own}
         if not has and not self._fields:
             return Piece(text)
-        if _is_on(has, "vanish"):
+        if is_on(has, "vanish"):
             self.left_out["hidden texts"] += bool(text.strip())
             return Piece("")
-        font = _attribute(has.get("rFonts"), "ascii") or _attribute(has.get("rFonts"), "hAnsi")
+        font = attribute(has.get("rFonts"), "ascii") or attribute(has.get("rFonts"), "hAnsi")
         shown = shown_text(font, text)
         self.left_out["signs of other fonts"] += shown.count(UNKNOWN) - text.count(UNKNOWN)
-        position = _attribute(has.get("position"), "val")
-        is_raised = _attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
+        position = attribute(has.get("position"), "val")
+        is_raised = attribute(has.get("vertAlign"), "val") == "superscript" or position.strip("0").isdigit()
         is_link = any(_CITING.match(code) for code, _ in self._fields)
         return Piece(shown, level_of(is_raised=is_raised, is_link=is_link, around=Level.PLAIN))
 
@@ -331,23 +283,23 @@ class _Text:
 
     def _formula(self, name: str, element: Any) -> str:
         """Returns a formula in one line, as Word writes it when it is typed."""
-        has = _properties(element.find(f"{{*}}{name}Pr"))
+        has = properties(element.find(f"{{*}}{name}Pr"))
         arguments = [
-            _joined(self._characters([one] if name == "m" else one)) for one in element if _local(one) != f"{name}Pr"
+            _joined(self._characters([one] if name == "m" else one)) for one in element if local_tag(one) != f"{name}Pr"
         ]
         if name == "d":
             begin, between, end = (
-                _attribute(has[one], "val") if one in has else sign
+                attribute(has[one], "val") if one in has else sign
                 for one, sign in (("begChr", "("), ("sepChr", "|"), ("endChr", ")"))
             )
             return begin + between.join(arguments) + end
         if name == "f":
             arguments = [one if one.isalnum() else f"({one})" for one in arguments]
-        before = _attribute(has.get("chr"), "val") or _BEFORE.get(name, "")
+        before = attribute(has.get("chr"), "val") or _BEFORE.get(name, "")
         return before + _BETWEEN_ARGUMENTS.get(name, "").join(filter(None, arguments))
 
     def _field(self, mark: Any) -> None:
-        kind = _attribute(mark, "fldCharType")
+        kind = attribute(mark, "fldCharType")
         if kind == "begin":
             self._fields.append(["", False])
         elif self._fields and kind == "separate":
@@ -362,8 +314,8 @@ class _Text:
             self._fields[-1][0] += element.text or ""
 
     def _note(self, reference: Any) -> None:
-        kind = _NOTES[_local(reference)]
-        note = self._notes.get((kind, _attribute(reference, "id")))
+        kind = _NOTES[local_tag(reference)]
+        note = self._notes.get((kind, attribute(reference, "id")))
         if note is not None:
             (self._beside if kind == "footnote" else self._at_end).append(note)
 
@@ -382,20 +334,20 @@ _MATHEMATICAL: Final = frozenset({*_BETWEEN_ARGUMENTS, *_BEFORE, "d"})
 
 def _goes_on(paragraph: Any) -> bool:
     """True if no end is printed after a paragraph: it is a drop cap, or its end was deleted, moved or hidden."""
-    has = _properties(_first(paragraph, "pPr"))
-    is_cap = _attribute(has.get("framePr"), "dropCap") in ("drop", "margin")
-    mark = _properties(has.get("rPr"))
-    if not (is_cap or "del" in mark or "moveFrom" in mark or _is_on(mark, "vanish")):
+    has = properties(_first(paragraph, "pPr"))
+    is_cap = attribute(has.get("framePr"), "dropCap") in ("drop", "margin")
+    mark = properties(has.get("rPr"))
+    if not (is_cap or "del" in mark or "moveFrom" in mark or is_on(mark, "vanish")):
         return False
     following = next(paragraph.itersiblings("{*}p", "{*}tbl", "{*}sdt", "{*}sectPr"), None)
-    return following is not None and _local(following) == "p"
+    return following is not None and local_tag(following) == "p"
 
 
 def _cells(parent: Any) -> Iterator[Any]:
     for child in parent:
-        if _local(child) == "tc":
+        if local_tag(child) == "tc":
             yield child
-        elif _local(child) not in _SKIPPED:
+        elif local_tag(child) not in _SKIPPED:
             yield from _cells(child)
 
 
@@ -405,8 +357,8 @@ def _alternative(content: Any) -> Any:
     fits = (
         one
         for one in parts
-        if _local(one) == "Fallback"
-        or all("/office/" in str(one.nsmap.get(name)) for name in _attribute(one, "Requires").split())
+        if local_tag(one) == "Fallback"
+        or all("/office/" in str(one.nsmap.get(name)) for name in attribute(one, "Requires").split())
     )
     return next(fits, parts[0] if parts else ())
 
