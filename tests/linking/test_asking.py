@@ -204,6 +204,8 @@ def test_the_cause_is_that_of_the_text() -> None:
         ("Severe, recurrent pain", "Disease", None),
         ("severe recurrent pain", "Disease", "pain"),
         ("nephrotoxic", "Disease", "nephrotoxicity"),
+        ("cirrhosis of the liver", "Disease", "liver cirrhosis"),
+        ("abscess of brain", "Disease", "brain abscess"),
         ("Ca2+", "Chemical", "calcium"),
         ("Ca(2+)", "Chemical", "calcium"),
         ("Na(+)", "Chemical", "sodium"),

@@ -113,3 +113,39 @@ def test_a_coarser_concept_of_the_only_vocabulary_says_so() -> None:
     (coarser,) = links_of(mesh, text, "Dravet syndrome", "Disease")
     assert (coarser.curie, coarser.tier) == ("MESH:D004831", "broader")
     assert links_of(mesh, text, "asthma", "Disease")[0].tier == "exact"
+
+
+@pytest.mark.parametrize("score", [None, 0.6, 0.99])
+@pytest.mark.parametrize(
+    ("name", "kind", "curies"),
+    [
+        ("BPD", "Disease", {"MESH:D001883", "MESH:D001997"}),
+        ("PC12", "CellLine", {"cellosaurus:CVCL_0481"}),
+        ("p38", "Gene", {"fplx:p38"}),
+    ],
+)
+def test_an_open_answer_is_the_same_whatever_the_mention_scores(
+    linker: Linker, name: str, kind: str, curies: set[str], score: float | None
+) -> None:
+    text = f"In human cells {name} was seen."
+    mention = Mention(((15, 15 + len(name)),), kind, score=score)
+    (patch,) = linker.predict([Document(id="1", text=text, mentions=(mention,))])
+    ((_, links),) = patch.links
+    assert {link.curie for link in links} == curies
+    scores = [link.score or 0.0 for link in links]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "curie"),
+    [
+        ("Chronic kidney disease", "CKD", "MESH:D051436"),  # also a name of Kidney Failure, Chronic
+        ("Coronary heart disease", "CHD", "MESH:D003327"),  # also a name of Coronary Artery Disease
+    ],
+)
+def test_the_short_form_decides_between_concepts_of_the_long_one(
+    linker: Linker, long: str, short: str, curie: str
+) -> None:
+    text = f"{long} ({short}) was studied. In patients {short} was seen."
+    for name in (long, short):
+        assert [link.curie for link in links_of(linker, text, name, "Disease")] == [curie]

@@ -47,7 +47,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "link-scores": "... and their score",
         "link-tiers": "... and how they were found",
         "link-curies": "... and the one spelling of their id",
-        "ambiguous": "links of which one is right, but it is unknown which: none of them is written",
+        "ambiguous": "links of which one is right, but it is unknown which: none is written; tables say how many",
         "nil-links": "statements that no entry fits a mention",
         "attributes": "further facts about mentions or relations",
     }
@@ -113,7 +113,9 @@ class HeldFields:
         kept = links if "nil-links" in self.fields else tuple(link for link in links if not link.nil)
         if "ambiguous" in self.lacking:
             kept = tuple(link for link in kept if link.tier != AMBIGUOUS)
-        return tuple(msgspec.structs.replace(link, **empty) for link in kept) if "links" in self.fields else ()
+        if "links" not in self.fields:
+            return ()
+        return tuple(link if link.tier == AMBIGUOUS else msgspec.structs.replace(link, **empty) for link in kept)
 
     @cached_property
     def of_document(self) -> tuple[tuple[str, Callable[[Document], int]], ...]:

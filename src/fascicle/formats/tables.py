@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from fascicle.core.document import Document, Mention
-from fascicle.core.mention import Link, display_identifier, is_curie, parse_link
+from fascicle.core.mention import AMBIGUOUS, Link, display_identifier, is_curie, parse_link
 from fascicle.formats.brat_lines import join_fragments
 from fascicle.formats.handlers import WriteOne, Writer, check_name, open_frame
 from fascicle.formats.losses import OF_TEXT, HeldFields, held_fields
@@ -103,9 +103,14 @@ def cell_links(ids: str, names: str) -> tuple[Link, ...]:
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
-    """Returns identifiers and names of the links that a row can hold."""
-    held = [link for link in mention.links if not link.nil and _fits(link)]
-    for _ in range(sum(not link.nil for link in mention.links) - len(held)):
+    """Returns identifiers and names of the links that a row can hold; of an ambiguous answer how many it has."""
+    links = [link for link in mention.links if not link.nil and link.tier != AMBIGUOUS]
+    for _ in range(ambiguous := sum(link.tier == AMBIGUOUS for link in mention.links)):
+        lose("ambiguous", mention)
+    if ambiguous and not links:
+        return "", f"ambiguous: {ambiguous} concepts"
+    held = list(filter(_fits, links))
+    for _ in range(len(links) - len(held)):
         lose("links", mention)
     names = [link.name for link in held]
     if any(_BETWEEN in name or _NOT_IN_CELLS.search(name) for name in names):
@@ -161,7 +166,7 @@ def _csv_row(cells: Sequence[str]) -> str:
 def table_held_fields(name: str) -> HeldFields:
     """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
     whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
-    return held_fields(name, whole, partly="links link-names", by_reference=OF_TEXT, source=SOURCE)
+    return held_fields(name, whole, partly="links link-names ambiguous", by_reference=OF_TEXT, source=SOURCE)
 
 
 TSV: Final = _Table(holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)

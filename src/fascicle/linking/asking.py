@@ -53,6 +53,7 @@ _COURSE: Final = re.compile(
     r"(?:(?ai:acute|chronic|episodic|intermittent|mild|moderate|persistent|recurrent|severe|sporadic|unilateral|bilateral)"
     r"[\s-]+)+(?=\S)"
 )
+_OF: Final = re.compile(r"([^\s,]+) of (?:the )?([^,]+)")  # cirrhosis of the liver
 # Words behind the name of a drug, and of parts of formulae such as KCl, Ca2+ and CO2.
 _SALT: Final = re.compile(
     r"\s+(?:(?:di)?hydrochloride|HCl|hydrobromide|(?:bes|mes|tos)[iy]late|maleate|fumarate|tartrate|succinate"
@@ -343,13 +344,14 @@ def _spellings(surface: str, kind: str) -> Iterator[str]:
 def _instead(surface: str, kind: str) -> Iterator[LookupString]:
     """Yields other names for one that is not known: of adjectives, courses of diseases, salts, and divided words.
 
-    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``, and
-    ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
+    Such as ``nephrotoxicity`` for ``nephrotoxic``, ``heart failure`` for ``chronic heart failure``, ``liver cirrhosis``
+    for ``cirrhosis of the liver``, and ``cyclooxygenase-2`` for ``cyclo-oxygenase-2``.
     """
     found: list[str] = []
     if kind == "Disease":
         found = [surface.removesuffix(old) + new for old, new in _NOUNS if surface.endswith(old)]
         found.append(_COURSE.sub("", surface, count=1) if _COURSE.match(surface) else "")
+        found += [f"{of[2]} {of[1]}" for of in [_OF.fullmatch(surface)] if of]
     elif kind == _GENE:
         found = list(_unmodified(surface))
     elif kind == "Chemical":

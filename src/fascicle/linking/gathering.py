@@ -11,11 +11,13 @@ import numpy as np
 from msgspec.structs import asdict, astuple, replace
 
 from fascicle.core.arrays import Bools, Floats, Ints
+from fascicle.linking.answerable import Answerable
 from fascicle.linking.asking import WAYS, LookupString, Unit, make_query
 from fascicle.linking.candidates import (
     CANONICAL,
     ELSEWHERE,
     EXACT,
+    FAR,
     FOLDED,
     REMEMBERED,
     Candidates,
@@ -27,12 +29,6 @@ from fascicle.linking.candidates import (
 from fascicle.linking.equivalents import (
     ABOVE,
     ITSELF,
-    NOTHING,
-    Equivalent,
-    Namesakes,
-    concatenate,
-    select_rows,
-    sort_equivalents,
 )
 from fascicle.linking.families import Families
 from fascicle.linking.finding import Finder, FoundTerms, ShortFormFeatures
@@ -78,23 +74,10 @@ class CandidateGenerator:
         """
         self.finder, self.memory, pack = finder, memory, finder.pack
         self._allowed = allowed
-        self._wanted = {  # whether each concept may be answered
-            kind: self._with_member(np.isin(pack.prefixes, wanted)[pack.prefix_rows])
-            for kind, wanted in vocabularies.items()
-            if wanted
-        }
-        self._namesakes, self._agreeing = Namesakes(pack), ShortFormFeatures(pack, finder.reader)
+        self._answerable, self._agreeing = Answerable(finder, vocabularies), ShortFormFeatures(pack, finder.reader)
         self._families = Families(pack)
         taxa = pack.taxa
         self._taxa = {taxa[row]: row for row in range(len(taxa))}
-
-    def _with_member(self, chosen: Bools) -> Bools:
-        """Returns whether the set of each concept has a chosen concept."""
-        leads = self.finder.pack.leads.of(np.arange(len(chosen)))
-        found = np.zeros(len(chosen), dtype=np.bool_)
-        found[leads[chosen]] = True
-        wanted: Bools = found[leads]
-        return wanted
 
     def gather(self, asked: Iterable[Unit], *, without: Excluded | None = None) -> Candidates:
         """Returns the candidates of units by equal names, else by word order, parts, similar names or vectors.
@@ -105,7 +88,7 @@ class CandidateGenerator:
                 see `Memory.of_key`.
         """
         units = self._by_symbol(self._induced(list(asked)))
-        found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
+        found = [self._by_both(units, self._look(_lookups(units, range(len(units))), units, self.finder.find))]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
         missing = _missing(units, found)
@@ -139,7 +122,7 @@ class CandidateGenerator:
         which = np.array([distinct.setdefault(pair, len(distinct)) for pair in pairs], dtype=np.int64)
         types = [kind for _, kind in distinct]
         found = find([asked.surface for asked, _ in distinct], types)
-        reached = self._reached(types, found)
+        reached = self._answerable.reached(types, found)
         starts = np.searchsorted(found.places[reached.places], np.arange(len(distinct) + 1))
         lookup, places = expand_ranges(starts[which], starts[which + 1])
         owners = np.array([number for number, _ in lookups], dtype=np.int64)[lookup]
@@ -177,6 +160,23 @@ class CandidateGenerator:
             units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
+
+    def _by_both(self, units: Sequence[Unit], named: FoundConcepts) -> FoundConcepts:
+        """Returns concepts that names lead to; of a long form those that its short form means as well, if there is one.
+
+        ``Chronic kidney disease`` is a name of two concepts; ``CKD`` is mostly one of them. Genes are left as they are,
+        for those of several species share their names.
+        """
+        paired = [at for at, unit in enumerate(units) if unit.question.short and unit.type != _GENE]
+        if not paired:
+            return named
+        pack = self.finder.pack
+        short = self._look([(at, one) for at in paired for one in units[at].question.short], units, self.finder.find)
+        priors, highest = pack.active.prior[short.terms], np.zeros(len(units))
+        np.maximum.at(highest, short.owners, priors)
+        meant = short.owners << 32 | pack.leads.of(short.concepts)
+        both = np.isin(named.owners << 32 | pack.leads.of(named.concepts), meant[priors * FAR >= highest[short.owners]])
+        return _at(named, np.flatnonzero(both | ~np.isin(named.owners, named.owners[both])))
 
     def _by_symbol(self, units: list[Unit]) -> list[Unit]:
         """Asks for a symbol in place of its long form where it is official, and no gene of the long form has it.
@@ -291,23 +291,10 @@ class CandidateGenerator:
             ),
         )
         loose = (gathered.precedence == 0) & (best.tiers <= CANONICAL) & np.isin(best.distance, (ITSELF, ABOVE))
-        gathered.precedence[loose & np.isin(best.owners, self._labelled_elsewhere(units))] = ELSEWHERE
+        gathered.precedence[loose & np.isin(best.owners, self._answerable.labelled_elsewhere(units))] = ELSEWHERE
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
         allowed[self._families.strangers(gathered)] = False
         return limit_candidates(gathered, self._allowed(gathered, allowed))
-
-    def _labelled_elsewhere(self, units: Sequence[Unit]) -> Ints:
-        """Returns the units whose name is the label of a concept without a species that may not be answered."""
-        asked = [at for at, unit in enumerate(units) if unit.type in self._wanted]
-        kinds = [units[at].type for at in asked]
-        found = self.finder.find([units[at].question.name for at in asked], kinds)
-        active, concepts = self.finder.pack.active, self.finder.pack.active.concept[found.terms]
-        labels = (found.tiers <= FOLDED) & (active.kind[found.terms] == _LABEL)
-        labels &= self.finder.pack.taxon_rows[concepts] == 0
-        answered = [self._wanted[kinds[at]][row] for at, row in zip(found.places, concepts, strict=True)]
-        labels &= ~np.array(answered, dtype=np.bool_)
-        named: Ints = np.array(asked, dtype=np.int64)[found.places[labels]]
-        return named
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""
@@ -317,34 +304,6 @@ class CandidateGenerator:
             questions = [units[unit].question for unit in owners[short].tolist()]
             distinctive[short], agrees[short] = self._agreeing(owners[short], concepts[short], questions)
         return distinctive, agrees
-
-    def _reached(self, types: Sequence[str], found: FoundTerms) -> Equivalent:
-        """Returns the equivalents of terms in the vocabularies of their types; places are numbers of terms."""
-        concepts = self.finder.pack.active.concept[found.terms].astype(np.int64)
-        numbers: dict[str | None, int] = {kind: number for number, kind in enumerate((None, *self._wanted))}
-        of_term = np.array([numbers.get(kind, 0) for kind in types], dtype=np.int64)[found.places]
-        parts = [
-            self._within(concepts, places, kind)
-            for kind, number in numbers.items()
-            if len(places := np.flatnonzero(of_term == number))
-        ]
-        joined = Equivalent(*(np.concatenate([_NONE, *one]) for one in zip(*parts, strict=True))) if parts else NOTHING
-        return Equivalent(*(one[np.argsort(joined.places, kind="stable")] for one in joined))
-
-    def _within(self, concepts: Ints, places: Ints, kind: str | None) -> Equivalent:
-        index = self.finder.index
-        distinct, inverse = np.unique(concepts[places], return_inverse=True)
-        wanted = self._wanted[kind] if kind is not None else None
-        if wanted is None or index is None:
-            itself = np.arange(len(distinct))
-            reached = Equivalent(itself, distinct, np.zeros(len(distinct), dtype=np.int64))
-        else:
-            reached = index.equivalents.within(distinct, wanted)
-        reached = concatenate(reached, self._namesakes.of(distinct))
-        reached = sort_equivalents(reached if wanted is None else select_rows(reached, wanted))
-        starts = np.searchsorted(reached.places, np.arange(len(distinct) + 1))
-        owners, rows = expand_ranges(starts[inverse], starts[inverse + 1])
-        return Equivalent(places[owners], reached.rows[rows], reached.distance[rows])
 
     def _remembered(self, units: Sequence[Unit], without: Excluded) -> tuple[FoundConcepts, dict[tuple[int, int], int]]:
         """Returns candidates from annotated texts, and the number of documents of each."""
@@ -363,7 +322,7 @@ class CandidateGenerator:
         known = [
             (one, row)
             for one, row in zip(seen, rows.tolist(), strict=True)
-            if row >= 0 and ((kind := units[one[0]].type) not in self._wanted or self._wanted[kind][row])
+            if row >= 0 and self._answerable.may_be(units[one[0]].type, row)
         ]
         counts: dict[tuple[int, int], int] = {}
         for (number, _, count, _), row in known:

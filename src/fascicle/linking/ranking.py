@@ -211,21 +211,24 @@ def _settle(
         tied: first candidates of each unit that are equally good, ``[units]``.
         alike: how many are the answer, ``[units]``.
     """
-    owners, scores = found.owners, scores.copy()
+    owners, scores, alike = found.owners, scores.copy(), alike.copy()
     starts = np.searchsorted(owners, np.arange(len(alike)))
-    places = np.arange(len(order)) - starts[owners]
-    several = (alike > 1)[owners]
-    genes = np.bincount(owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike))
-    wins = several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0))
-    labels = np.flatnonzero(wins)
-    rows, first = order[labels], order[starts[owners[labels]]]
-    scores[rows], scores[first] = scores[first], scores[rows]
-    alike = alike.copy()
-    alike[owners[labels]] = 1
-    equal = (alike > 1)[owners] & (places < tied[owners])
+    places, several = np.arange(len(order)) - starts[owners], (alike > 1)[owners]
+    equal = several & (places < tied[owners])
     sums = np.bincount(owners[equal], weights=scores[order[equal]], minlength=len(alike))
     scores[order[equal]] = (sums / np.maximum(tied, 1))[owners[equal]]
-    return order[np.lexsort((-np.nan_to_num(scores[order], nan=0.0), owners))], scores, alike
+    genes = np.bincount(owners, weights=several & (places < alike[owners]) & likely[order], minlength=len(alike))
+    labels = np.flatnonzero(several & (found.precedence[order] > 0) & ((genes[owners] != 1) | (places == 0)))
+    rows, units = order[labels], owners[labels]
+    best = _by_score(order, scores, owners)[starts[units]]
+    scores[rows], scores[best] = scores[best], scores[rows]
+    alike[units] = 1
+    is_label = np.isin(np.arange(len(order)), rows)
+    return order[np.lexsort((~is_label[order], -np.nan_to_num(scores[order], nan=0.0), owners))], scores, alike
+
+
+def _by_score(order: Ints, scores: Floats, owners: Ints) -> Ints:
+    return order[np.lexsort((-np.nan_to_num(scores[order], nan=0.0), owners))]
 
 
 class CandidateRanker:
@@ -263,7 +266,7 @@ class CandidateRanker:
         for ranker, numbers, rows, owners in parts:
             weights = np.array([ranker.weights.get(name, 0.0) for name in self.inputs])
             scores[rows], nil[numbers] = probabilities(Choices(owners, features[rows], len(numbers)), weights)
-        order = stated[np.lexsort((-np.nan_to_num(scores[stated], nan=0.0), found.owners[stated]))]
+        order = _by_score(stated, scores, found.owners)
         tied = np.minimum(count_tied(scores[order], sums[order], found.owners, units=units), _MOST_ALIKE)
         thresholds = np.zeros(units)
         given = np.full(units, np.nan) if given is None else given
@@ -272,14 +275,15 @@ class CandidateRanker:
             scores[rows], nil[numbers] = correct_probabilities(scores[rows], nil[numbers], owners, correction)
             thresholds[numbers] = ranker.thresholds(given[numbers])
         alike, thresholds = _undecided(scores[order], nil, found.owners, tied, thresholds)
+        first = np.flatnonzero(np.diff(found.owners, prepend=-1))
+        some = found.owners[first]
+        below = scores[order[first]] < thresholds[some]  # not so without a probability
         order, scores, alike = _settle(found, order, scores, features[:, _LIKELY] > 0, tied, alike)
-        alike, thresholds = self._ties(kinds, alike, thresholds)
+        alike, impossible = self._ties(kinds, alike, np.zeros(units))
         nil[np.bincount(found.owners, minlength=units) == 0] = np.nan  # no name was compared, so nothing is known
         scores = np.where(np.isnan(scores) & (alike > 1)[found.owners], shares, scores)
-        best = order[np.flatnonzero(np.diff(found.owners, prepend=-1))]
-        some = found.owners[best]
         answered = np.zeros(units, dtype=np.int64)
-        answered[some] = np.where(scores[best] < thresholds[some], 0, alike[some])  # also without a probability
+        answered[some] = np.where(below | (impossible[some] > 0), 0, alike[some])
         return Ranked(
             found=found, features=features, order=order, scores=scores, nil=nil, alike=alike, answered=answered
         )
