@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,19 @@ def test_what_is_no_list_is_refused(own: Path) -> None:
             load("biomed-fast", also=wrong)
     with pytest.raises(UsageError, match="lists of names"):
         load("biomed-fast", also="basic", case="exact")
+
+
+def test_an_own_name_cuts_no_longer_mention_that_has_a_link(own: Path) -> None:
+    own.write_text("Complaint\tangina\nComplaint\treflux\nComplaint\tzorbic\n", encoding="utf-8")
+    text = "Angina pectoris and reflux were seen, then angina, and zorbic syndrome type 99."
+    model = load("biomed-fast", also=own, link="basic")
+    found = {mention.text: mention for mention in model(text)}
+    assert found["Angina pectoris"].links[0].curie == "MESH:D000787"
+    assert {name: found[name].type for name in ("angina", "reflux", "zorbic")} == dict.fromkeys(
+        ("angina", "reflux", "zorbic"), "Complaint"
+    )
+    spans = [mention.spans[0] for mention in model(text)]
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    without = {mention.text for mention in load("biomed-fast", also=own)(text)}
+    assert "Angina" in without
+    assert {mention.text for mention in load("basic", also=own)(text)} >= {"Angina pectoris", "angina"}

@@ -6,7 +6,8 @@ A predictor of another package as one of ours: with streams, and held to its con
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from copy import copy
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import msgspec
 
@@ -14,7 +15,7 @@ from fascicle.core.arguments import validate_documents
 from fascicle.core.contracts import Predictor
 from fascicle.core.document import Document, Event, Link, Mention, Patch, in_order, unique
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import are_tuples, overlapping_mentions
+from fascicle.core.mention import MentionKey, are_tuples, overlapping_mentions
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
@@ -74,9 +75,27 @@ class WrappedPredictor(Annotator):
         return self._predictor.tag_space
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """Sources of a user's own names, see `OwnNamesPredictor`."""
+        return _own_of(self._predictor)
+
+    def before_links(self) -> Self:
+        """Returns the same predictor with longer mentions beside own names, until links decide between them."""
+        if not self.own:
+            return self
+        other = copy(self)
+        if isinstance(self._predictor, WrappedPredictor):
+            other._predictor = self._predictor.before_links()
+        return other
+
+    @property
     def manifest(self) -> Any:
         """Manifest of the model or ensemble inside; a predictor without one has no such attribute."""
         return self._predictor.manifest  # type: ignore[attr-defined]
+
+
+def _own_of(predictor: Annotator) -> tuple[str, ...]:
+    return predictor.own if isinstance(predictor, WrappedPredictor) else ()
 
 
 class PluggedPredictor(Annotator):
@@ -240,7 +259,7 @@ class LinkedPredictor(WrappedPredictor):
 
     def __init__(self, predictor: Annotator, found: LinkerWithPacks, *, keep: ChooseLinks = keep_all_links) -> None:
         """Takes the predictor, a linker that is not opened yet, and what is kept of the links of a mention."""
-        super().__init__(predictor)
+        super().__init__(predictor.before_links() if isinstance(predictor, WrappedPredictor) else predictor)
         self._found, self._keep = found, keep
         self.gives = predictor.gives | {"links"}
 
@@ -270,7 +289,9 @@ class LinkedPredictor(WrappedPredictor):
             found = list(self._as_found([documents[at] for at in asked], [patches[at] for at in asked]))
             for at, said in zip(asked, self._linker.predict(found), strict=True):
                 patches[at] = self._with_links(patches[at], said)
-        return patches
+        if not (own := self.own):
+            return patches
+        return [_settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches]
 
     def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
         """Yields the documents with the mentions to link, and those that have links."""
@@ -342,22 +363,82 @@ class JoinedPredictor(WrappedPredictor):
 class OwnNamesPredictor(JoinedPredictor):
     """Predictor with a user's own names beside it: a list or term packs.
 
-    Every name that a text contains is a mention. Mentions of the predictor that overlap one are left out; an event
-    counts those with another type or other ends.
+    Every name that a text contains is a mention, unless a longer mention of the predictor has a link. Other mentions of
+    the predictor that overlap one are left out; an event counts those with another type or other ends.
     """
+
+    _waits = False
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Sources of the names, and of those inside."""
+        return (*super().own, *self._other.sources)
+
+    def before_links(self) -> Self:
+        """See `WrappedPredictor.before_links`."""
+        other = super().before_links()
+        other._waits = True
+        return other
 
     def joined(self, first: Patch, second: Patch) -> Patch:
         """Joins what the predictor found with the names in a document."""
         mine = {mention.key for mention in second.add}
-        named = {(mention.type, mention.spans) for mention in second.add}
-        rest = {mention.key: mention for mention in first.add if mention.key not in mine}
-        gone = set()
-        for (_, one), (_, other) in overlapping_mentions(in_order((*second.add, *rest.values()))):
-            if (one.key in mine) != (other.key in mine):
-                gone.add(other.key if one.key in mine else one.key)
-        kept = tuple(mention for key, mention in rest.items() if key not in gone)
-        events = (*first.events, *second.events)
-        if others := [key for key in gone if (rest[key].type, rest[key].spans) not in named]:
-            message = f"left out: {plural(len(others), 'mention')} of {self.name} that names of the list overlap"
-            events += (Event(step=self._other.name, kind="note", code="overlap", message=message),)
-        return msgspec.structs.replace(first, add=(*second.add, *kept), events=events)
+        rest = tuple(mention for mention in first.add if mention.key not in mine)
+        both = msgspec.structs.replace(first, add=(*second.add, *rest), events=(*first.events, *second.events))
+        inner = super().own
+        return _settle(
+            both,
+            step=self._other.name,
+            is_own=lambda one: one.key in mine,
+            yields=lambda one: one.source in inner,
+            waits=self._waits,
+        )
+
+
+def _settle(
+    patch: Patch,
+    *,
+    step: str,
+    is_own: Callable[[Mention], bool],
+    yields: Callable[[Mention], bool] = lambda one: False,
+    waits: bool = False,
+) -> Patch:
+    """Decides between own names and mentions that overlap them: a longer mention with a link stays, no other does.
+
+    Args:
+        patch: with all mentions.
+        step: by which the event is counted.
+        is_own: whether a mention is an own name.
+        yields: whether another mention gives way even if it is longer.
+        waits: whether longer mentions without a link stay too, because they may get one.
+    """
+    gone: dict[MentionKey, Mention] = {}
+    for (_, one), (_, other) in overlapping_mentions(in_order(patch.add)):
+        if is_own(one) == is_own(other):
+            continue
+        name, found = (one, other) if is_own(one) else (other, one)
+        longer = _covers(found, name) and not yields(found)
+        linked = any(not link.nil for link in found.links)
+        if not (longer and waits and not linked):
+            out = name if longer and linked else found
+            gone[out.key] = out
+    if not gone:
+        return patch
+    named = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
+    shorter = sum(map(is_own, gone.values()))
+    others = sum(not is_own(one) and (one.type, one.spans) not in named for one in gone.values())
+    told = [(others, "mention", "that names of the list overlap"), (shorter, "name", "of the list inside longer names")]
+    events = tuple(
+        Event(step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}")
+        for count, what, why in told
+        if count
+    )
+    kept = tuple(mention for mention in patch.add if mention.key not in gone)
+    return msgspec.structs.replace(patch, add=kept, events=(*patch.events, *events))
+
+
+def _covers(longer: Mention, mention: Mention) -> bool:
+    """True if a mention contains another one and is longer."""
+    return (longer.start, longer.end) != (mention.start, mention.end) and (
+        longer.start <= mention.start and mention.end <= longer.end
+    )

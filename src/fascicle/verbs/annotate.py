@@ -41,7 +41,7 @@ _SCORE = (
 )
 _ALSO = (
     "your own names: a dictionary or term pack that is added to the model; its mentions replace overlapping "
-    "mentions of the model; if several overlap, the first has precedence; only a term pack gives identifiers"
+    "mentions of the model, but longer ones that have a link stay; if several overlap, the first has precedence"
 )
 _LINK = (
     "link mentions to concepts with the shipped linker, a folder of fascicle linker fit, or the names of a "
