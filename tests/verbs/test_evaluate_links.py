@@ -14,10 +14,11 @@ from tests.support.linking import RECORDS, build_pack, corpus, document
 from tests.support.packs import REAL_PARTS, build_small
 
 import fascicle
-from fascicle.core.document import Document
+from fascicle.core.document import Document, Mention
 from fascicle.core.mention import Link
 from fascicle.verbs.evaluate_links import LinkSettings, evaluate_links
 from fascicle.verbs.linker import fit_folder
+from fascicle.verbs.tasks import index_build
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -269,3 +270,31 @@ def test_bad_use_is_refused(home: Path, tmp_path: Path, refused: Refused) -> Non
     assert "link" in refused("evaluate", tmp_path / "plain.jsonl", found, "--links")
     fascicle.write(tmp_path / "less.jsonl", FOUND[:1])
     assert "lacks 2 documents" in refused("evaluate", gold, tmp_path / "less.jsonl", "--links")
+
+
+def test_a_merged_identifier_of_gold_is_that_of_today(tmp_path: Path) -> None:
+    rows = "MESH:D000001\told ague\ttrue\tMESH:D000002\nMESH:D000002\tague\t\t\n"
+    rows += "MESH:D000003\tother\ttrue\tMESH:D000001|MESH:D000002\n"
+    (tmp_path / "a.tsv").write_text(f"id\tname\tobsolete\treplaced_by\n{rows}")
+    index_build.build_pack(tmp_path / "a.tsv", tmp_path / "p", kind="Disease")
+    curies = ("MESH:D000001", "MESH:D000003", "MESH:D000002")
+    gold, said = (
+        [
+            Document(
+                id=str(at),
+                text="ague",
+                mentions=(Mention(((0, 4),), "Disease", links=(Link(id=one[5:], ontology="MESH", curie=one),)),),
+            )
+            for at, one in enumerate(several)
+        ]
+        for several in (curies, ("MESH:D000002",) * 3)
+    )
+    found = evaluate_links(gold, said, pack=tmp_path / "p")
+    assert [sorted(case.gold) for case in found.systems[0].cases] == [
+        ["MESH:D000002"],
+        ["MESH:D000003"],
+        ["MESH:D000002"],
+    ]
+    assert (
+        "1 link of the gold to 1 identifier that one concept of the pack replaced counts as links to it" in found.notes
+    )

@@ -73,6 +73,7 @@ def test_another_ontology_is_nil_without_a_reference(home: Path, linker: Path, c
     assert done.code == 0
     (link,) = json.loads(done.out.splitlines()[0])["mentions"][0]["links"]
     assert link["nil"]
+    assert cli("link", *files, "--ontology", "do") == done  # in any spelling
     assert "DOIT" in refused("link", *files, "--ontology", "DOIT")
 
 

@@ -26,6 +26,7 @@ from fascicle.settings.folders.vocabularies import LINKER, find_linker, find_pac
 from fascicle.settings.steps import LinkStrategy
 from fascicle.terms.pack.layout import pack_error
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.terms import prefix_name
 
 SEVERAL: Final = "linkers.json"  # of a folder with a linker for each of several packs
 _FORMAT: Final = 1
@@ -123,7 +124,8 @@ def find(
         linker: the name of a shipped linker, a folder of a linker or of a pack, or several: a mention is linked by the
             first that has its type and a concept for it.
         packs: of the linker; by default they are where they were when it was fitted.
-        ontology: prefix of the only vocabulary in which links are given; by default each linker knows its own.
+        ontology: prefix of the only vocabulary in which links are given, in any spelling; by default each linker knows
+            its own.
         strategies: by type of mentions.
 
     Raises:
@@ -141,6 +143,7 @@ def find(
     if unused := [pack.full_name for pack in given if pack.full_name not in needed]:
         named = " and ".join(map(str, homes))
         raise UsageError(f"the linker {named} has no use for the pack {unused[0]}; its packs are {', '.join(needed)}")
+    ontology = prefix_name(ontology, [one for part in parts for one in part.pack.prefixes]) if ontology else ""
     for part in [one for one in parts if _has(one.pack, ontology)] or parts[:1]:
         check_ontology(part.pack, ontology)
     check_strategies([part.pack for part in parts], strategies)

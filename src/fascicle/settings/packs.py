@@ -235,6 +235,7 @@ class _Top(Settings, frozen=True, kw_only=True):
     description: str = ""
     curation: tuple[Name, ...] = ()
     careful: bool = False
+    vocabularies: tuple[Name, ...] = ()
     sources: dict[str, Any] = field(default_factory=dict)
 
 
@@ -246,6 +247,8 @@ class PackSettings(_Top, frozen=True, kw_only=True):
         description: one sentence.
         curation: tables of rules, applied in this order; paths as in ``sources``.
         careful: whether a preferred name may be too common or too short to be looked for; by default all are.
+        vocabularies: prefixes of CURIEs that lead sets of equal concepts, in this order; others follow in the order of
+            the sources.
         sources: name -> vocabulary. Their order decides where records of one concept differ: the first one counts.
     """
 

@@ -8,7 +8,7 @@ of those of the Bioregistry are in ``registry.tsv``. Of others, the spelling of 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -144,6 +144,12 @@ def _bare(text: str, prefix: str) -> str:
     if known:
         return ""
     return f"{prefix}:{text}" if _PREFIX.fullmatch(prefix) and _LOCAL.fullmatch(text) else ""
+
+
+def prefix_name(text: str, known: Iterable[str] = ()) -> str:
+    """Returns the one spelling of a prefix, as CURIEs have it, or of one of some prefixes in any case."""
+    same = {one.lower(): one for one in known}
+    return same.get(text.lower()) or (found.name if (found := _known(text)) else text)
 
 
 @cache

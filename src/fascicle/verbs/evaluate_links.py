@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from fascicle.core.arguments import Paths, to_path_list, validate_arguments
-from fascicle.core.document import GOLD, Document
+from fascicle.core.document import GOLD, Document, Link
 from fascicle.core.files.atomic import open_output
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, UsageError
@@ -27,6 +28,7 @@ from fascicle.linking.gold import to_curies, with_pack_types
 from fascicle.linking.opening import Places, as_places, find
 from fascicle.settings.base import Natural, Positive
 from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import replacements
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say_notes
 from fascicle.verbs.options import call, first_given
@@ -132,11 +134,12 @@ def evaluate_links(
         raise UsageError(f"links in {ontology} need a linker; give one, or leave out the argument ontology")
     known = find(linkers, places, ontology=ontology) if linkers else None
     packs = tuple(map(Pack.open, places)) if known is None else tuple(part.pack for part in known.parts)
-    spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes)
+    merged = Counter[str]()
+    spelling = partial(_spelt, packs=packs, prefixes=chosen.prefixes, merged=merged)
     read = _gold(gold, chosen, spelling, events=events)
+    notes = [*_merged_note(merged)]
     reference = Reference(documents=read.documents, packs=packs, seen=_seen(chosen, spelling, events=events))
     systems: list[LinkSystem] = []
-    notes: list[str] = []
     for name, given in zip(scoring.system_names([scoring.input_path(one) for one in files]), files, strict=True):
         said = _said(given, read, chosen, spelling, events=events)
         notes += said.notes
@@ -152,12 +155,48 @@ def evaluate_links(
     )
 
 
-def _spelt(documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Mapping[str, str]) -> list[Document]:
-    """Returns documents in the spelling of types and identifiers in which they are compared."""
+def _spelt(
+    documents: Iterable[Document], *, packs: Sequence[Pack], prefixes: Mapping[str, str], merged: Counter[str]
+) -> list[Document]:
+    """Returns documents in the spelling of types and identifiers in which they are compared.
+
+    An identifier that exactly one concept of a pack replaced is that concept's; ``merged`` counts these.
+    """
     found = list(documents)
     for pack in packs:
-        found = with_pack_types(found, pack, prefixes=prefixes)
+        found = _current(with_pack_types(found, pack, prefixes=prefixes), pack, merged)
     return found if packs else [to_curies(document, prefixes) for document in found]
+
+
+def _current(documents: Sequence[Document], pack: Pack, merged: Counter[str]) -> list[Document]:
+    links = (link.curie for document in documents for mention in document.mentions for link in mention.links)
+    curies, current = sorted(set(filter(None, links))), replacements(pack)
+    rows = zip(curies, pack.concept_rows(curies).tolist(), strict=True)
+    now = {curie: pack.curie(current[row]) for curie, row in rows if row in current}
+
+    def replaced(link: Link) -> Link:
+        if (curie := now.get(link.curie)) is None:
+            return link
+        merged[link.curie] += 1
+        ontology, _, local = curie.partition(":")
+        return msgspec.structs.replace(link, id=local, ontology=ontology, curie=curie)
+
+    return [_relinked(document, replaced) if now else document for document in documents]
+
+
+def _relinked(document: Document, change: Callable[[Link], Link]) -> Document:
+    mentions = (
+        msgspec.structs.replace(one, links=tuple(map(change, one.links))) if one.links else one
+        for one in document.mentions
+    )
+    return msgspec.structs.replace(document, mentions=tuple(mentions))
+
+
+def _merged_note(merged: Counter[str]) -> Iterator[str]:
+    if merged:
+        what = f"{plural(merged.total(), 'link')} of the gold to {plural(len(merged), 'identifier')}"
+        counts = "counts" if merged.total() == 1 else "count"
+        yield f"{what} that one concept of the pack replaced {counts} as links to it"
 
 
 def _gold(

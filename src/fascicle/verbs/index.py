@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,8 @@ from fascicle.core.files.source import STDIN
 from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.terms.curation import Finding
+from fascicle.terms.pack.pack import Pack
+from fascicle.terms.pack.sets import vocabulary_order
 from fascicle.terms.pack.verifying import stats_lines as stats_lines
 from fascicle.terms.pack.why import explanation_lines as why_lines
 from fascicle.terms.sources.drafts import SourceReport
@@ -315,6 +318,8 @@ def _run_export(args: Export) -> int:
     count = export(args.pack, args.output, silent=args.silent, overwrite=args.overwrite)
     if args.output != STDIN:
         say(f"wrote {count:,} names to {args.output}")
+    if len(order := vocabulary_order(Pack.open(args.pack))) > 1:
+        say(f"in a file of sources, vocabularies = {json.dumps(order)} keeps which of them lead sets")
     return 0
 
 

@@ -8,11 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.packs import REAL_PARTS, build_small
 
-from fascicle.terms.pack.export import COLUMNS
+from fascicle.cli import main
+from fascicle.loading import load
+from fascicle.terms.pack.export import COLUMNS, find_changes
 from fascicle.terms.pack.pack import Pack
 from fascicle.terms.terms import NAME_KINDS, ConceptRecord, CrossReference, Name
 from fascicle.verbs.tasks.index import export
@@ -115,3 +118,33 @@ def test_what_is_said_of_a_concept_stands_once(tmp_path: Path) -> None:
         ("", ""),
         ("", ""),
     ]
+
+
+def test_an_export_can_keep_which_vocabulary_leads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one source the alphabet would decide, and DOID would lead."""
+    (tmp_path / "mesh.tsv").write_text(
+        "id\tname\treferences\nMESH:D990030\tnorrin ague\tskos:exactMatch DOID:9000020\n"
+    )
+    (tmp_path / "doid.tsv").write_text("id\tname\treferences\nDOID:9000020\tnorrin ague\t\n")
+    columns = 'columns = { id = "id", name = "name", references = ["references"] }'
+    tables = [
+        f'[sources.{one}]\npath = "{one}.tsv"\nreader = "table"\ntype = "Disease"\n{columns}'
+        for one in ("mesh", "doid")
+    ]
+    (tmp_path / "sources.toml").write_text("\n".join(['name = "p@1"', *tables]))
+    build_pack(tmp_path / "sources.toml", tmp_path / "p")
+    assert main(["index", "export", str(tmp_path / "p"), "-o", str(tmp_path / "names.tsv")]) == 0
+    kept = 'vocabularies = ["MESH", "DOID"]'
+    assert kept in capsys.readouterr().err
+    columns = 'columns = { id = "concept", name = "surface", kind = "kind", references = ["references"] }'
+    table = f'[sources.names]\npath = "names.tsv"\nreader = "table"\ntype = "Disease"\n{columns}'
+    for name, lines, leads in (("again", [kept], "MESH:D990030"), ("other", [], "DOID:9000020")):
+        (tmp_path / f"{name}.toml").write_text("\n".join(['name = "p@1"', *lines, table]))
+        build_pack(tmp_path / f"{name}.toml", tmp_path / name)
+        (mention,) = load(tmp_path / name)("Norrin ague was seen.")
+        assert mention.links[0].curie == leads
+    changes = find_changes(Pack.open(tmp_path / "p"), Pack.open(tmp_path / "other"))
+    assert {(one.concept, one.before, one.after) for one in changes} == {
+        ("DOID:9000020", "leading concept MESH:D990030", ""),
+        ("MESH:D990030", "", "leading concept DOID:9000020"),
+    }

@@ -49,12 +49,14 @@ class BuildSettings(Settings, frozen=True, kw_only=True):
         memory: MiB for sorting; the whole build takes about three times as much, and some 20 bytes for each name.
         longest: characters of a name; longer ones are left out and counted.
         careful: whether a preferred name may be too common or too short to be looked for in texts.
+        vocabularies: prefixes that lead sets, in this order, before others.
     """
 
     name: PackName
     memory: Annotated[int, Meta(ge=1, le=1 << 16)] = 256
     longest: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
     careful: bool = True
+    vocabularies: tuple[str, ...] = ()
 
 
 class PackSource(NamedTuple):
@@ -298,4 +300,5 @@ class _Building:
             ranks=self._concepts.ranks.values(),
             counts={"concepts": concepts, **self._counts, **gathered.losses},
             files={},
+            vocabularies=self._settings.vocabularies or msgspec.UNSET,
         )

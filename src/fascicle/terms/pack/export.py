@@ -193,7 +193,9 @@ def _undamaged(pack: Pack, items: Iterator[tuple[str, _V]]) -> Iterator[tuple[st
 def _concepts(pack: Pack) -> Iterator[tuple[str, dict[str, str]]]:
     for row in range(len(pack)):
         concept = pack.concept_at(row)
-        yield concept.curie, _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+        told = _facts(concept, pack.curies.strings.take(pack.parent_rows[row]))
+        lead = int(pack.leads.members(row)[0])
+        yield concept.curie, told | {"leading concept": pack.curie(lead) if lead != row else ""}
 
 
 def _facts(concept: Concept, parents: list[str]) -> dict[str, str]:

@@ -254,6 +254,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
         ranks: ranks of taxa, by number; the first is empty.
         counts: of concepts and terms, and of what was left out for which reason.
         files: all files but this one.
+        vocabularies: prefixes that lead sets, in this order, before others; unset for none.
     """
 
     format: int = FORMAT
@@ -267,6 +268,7 @@ class Manifest(Settings, frozen=True, kw_only=True):
     ranks: tuple[str, ...]
     counts: dict[str, int]
     files: dict[str, FileFacts]
+    vocabularies: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def full_name(self) -> str:

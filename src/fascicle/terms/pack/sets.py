@@ -117,15 +117,21 @@ def _root(roots: Ints, row: int) -> int:
 
 
 def _vocabulary_ranks(pack: Pack) -> Ints:
-    """Returns the vocabulary of each concept, as the place of the vocabulary in the order of the sources."""
+    """Returns the vocabulary of each concept, as its place in `vocabulary_order`."""
+    place = {name: at for at, name in enumerate(vocabulary_order(pack))}
+    ranks: Ints = np.array([place[name] for name in pack.prefixes], dtype=np.int64)[pack.prefix_rows]
+    return ranks
+
+
+def vocabulary_order(pack: Pack) -> tuple[str, ...]:
+    """Returns the prefixes of a pack in the order in which they lead sets: as stated, then by the first source."""
     names, numbers = pack.prefixes, pack.prefix_rows
     first = np.array([min(one, default=0) for one in pack.manifest.sets], dtype=np.int64)[pack.set_rows]
     earliest = np.full(len(names), len(pack.manifest.sources), dtype=np.int64)
     np.minimum.at(earliest, numbers, first)
-    place = np.empty(len(names), dtype=np.int64)
-    place[np.lexsort((np.arange(len(names)), earliest))] = np.arange(len(names))
-    ranks: Ints = place[numbers]
-    return ranks
+    stated = [one for one in pack.manifest.vocabularies or () if one in names]
+    found = [names[at] for at in np.lexsort((np.arange(len(names)), earliest)).tolist()]
+    return tuple(dict.fromkeys((*stated, *found)))
 
 
 def _label_keys(pack: Pack) -> Ints:

@@ -25,6 +25,22 @@ from fascicle.terms.terms import NAME_KINDS
 _SHOWN: Final = 10  # of the most ambiguous keys
 
 
+class _VocabularyFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts about the concepts of one prefix.
+
+    Attributes:
+        concepts: how many.
+        names: of them, without those that are kept out.
+        dates: of the sources that tell of them, sorted.
+        licences: of these sources.
+    """
+
+    concepts: int
+    names: int
+    dates: tuple[str, ...]
+    licences: tuple[str, ...]
+
+
 class PackStats(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics of a pack.
 
@@ -43,6 +59,7 @@ class PackStats(msgspec.Struct, frozen=True, kw_only=True):
         ambiguous: keys with several concepts.
         most: keys with the most concepts, and how many.
         sources: what the pack was made from.
+        vocabularies: prefix of CURIEs -> facts about its concepts.
     """
 
     pack: str
@@ -59,6 +76,7 @@ class PackStats(msgspec.Struct, frozen=True, kw_only=True):
     ambiguous: int
     most: tuple[tuple[str, int], ...]
     sources: tuple[SourceFacts, ...]
+    vocabularies: dict[str, _VocabularyFacts]
 
 
 def pack_stats(pack: Pack) -> PackStats:
@@ -85,7 +103,25 @@ def pack_stats(pack: Pack) -> PackStats:
         ambiguous=int(np.count_nonzero(several > 1)),
         most=tuple((names.keys.strings[row], int(several[row])) for row in most if several[row] > 1),
         sources=manifest.sources,
+        vocabularies=_vocabularies(pack),
     )
+
+
+def _vocabularies(pack: Pack) -> dict[str, _VocabularyFacts]:
+    concepts = _by(pack.prefixes, pack.prefix_rows)
+    names = _by(pack.prefixes, pack.prefix_rows[pack.active.concept])
+    pairs = np.unique(pack.prefix_rows.astype(np.int64) << 32 | pack.set_rows)
+    found: dict[str, _VocabularyFacts] = {}
+    for at, prefix in enumerate(pack.prefixes):
+        numbers = {one for pair in pairs[pairs >> 32 == at].tolist() for one in pack.manifest.sets[pair & 0xFFFFFFFF]}
+        sources = [pack.manifest.sources[number] for number in sorted(numbers)]
+        found[prefix] = _VocabularyFacts(
+            concepts=concepts[prefix],
+            names=names.get(prefix, 0),
+            dates=tuple(sorted({one.date for one in sources if one.date})),
+            licences=tuple(dict.fromkeys(one.licence for one in sources if one.licence)),
+        )
+    return found
 
 
 def _by(names: Sequence[str], numbers: Array) -> dict[str, int]:
@@ -118,6 +154,10 @@ def stats_lines(stats: PackStats) -> Iterator[str]:
     yield f"ambiguous keys: {stats.ambiguous:,}" + (f" (most concepts: {shown})" if shown else "")
     for what, count in stats.counts.items():
         yield f"{what}: {count:,}"
+    for prefix, known in stats.vocabularies.items():
+        dates = " to ".join(dict.fromkeys((known.dates or ("no date",))[:: max(1, len(known.dates) - 1)]))
+        counted = f"{plural(known.concepts, 'concept')}, {plural(known.names, 'name')}"
+        yield f"vocabulary {prefix}: {counted}; {dates}; {', '.join(known.licences) or 'no licence stated'}"
     for source in stats.sources:
         facts = "; ".join(filter(None, (source.type, source.date, source.licence, source.attribution)))
         read = ", ".join(f"{what} {count:,}" for what, count in source.counts.items())

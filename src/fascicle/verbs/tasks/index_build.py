@@ -84,7 +84,13 @@ def build_pack(  # noqa: PLR0913
     longest = max(source.max_length for source in settings.sources.values())
     manifest = build(
         found,
-        BuildSettings(name=settings.name, memory=memory, longest=longest, careful=settings.careful),
+        BuildSettings(
+            name=settings.name,
+            memory=memory,
+            longest=longest,
+            careful=settings.careful,
+            vocabularies=settings.vocabularies,
+        ),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,
@@ -273,7 +279,9 @@ def extend(  # noqa: PLR0913
         found.append(source._replace(records=partial(_seen, source, kept)))
     return build(
         found,
-        BuildSettings(name=_pack_name(output), memory=memory, longest=_LONGEST),
+        BuildSettings(
+            name=_pack_name(output), memory=memory, longest=_LONGEST, vocabularies=base.manifest.vocabularies or ()
+        ),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=kept),
         told=told,
