@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import fascicle
 from fascicle.cli import main
 from fascicle.errors import FascicleError, FormatError, InputError, OutputError, UsageError
 from fascicle.settings.packs import read_pack_settings
@@ -458,3 +459,39 @@ def test_the_list_needs_no_network(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.count("\n") == len(vocabularies())
     assert main(["index", "fetch", "mond"]) == 2
     assert "mondo" in capfd.readouterr().err
+
+
+GO = """format-version: 1.2
+
+[Term]
+id: GO:0006915
+name: apoptotic process
+namespace: biological_process
+synonym: "apoptosis" NARROW []
+
+[Term]
+id: GO:0005739
+name: mitochondrion
+namespace: cellular_component
+"""
+
+
+def test_go_is_fetched_and_becomes_a_pack(publisher: Publisher, tmp_path: Path) -> None:
+    """The row of GO in the table of Fascicle, with a file that was made, from a server of this machine."""
+    publisher.content = GO.encode()
+    known = vocabularies()["go"]
+    row = {"title": known.title, "page": known.page, "licence": known.licence}
+    row["url"] = f"http://127.0.0.1:{publisher.port}/go-basic.obo"
+    source = "\n".join(["[go.source]", 'reader = "obo"', "[go.source.types]"])
+    kinds = "\n".join(f'{name} = "{kind}"' for name, kind in known.source["types"].items())
+    lines = "\n".join(f"{name} = {json.dumps(value)}" for name, value in row.items())
+    (tmp_path / "table.toml").write_text(f"[go]\n{lines}\n{source}\n{kinds}\n")
+    found = fetch("go", tmp_path / "kept", table=tmp_path / "table.toml")
+    listed = source_table("go", found, table=tmp_path / "table.toml")
+    (tmp_path / "sources.toml").write_text(f'name = "go@1"\n{listed}')
+    build_pack(tmp_path / "sources.toml", tmp_path / "go")
+    document = fascicle.load(tmp_path / "go")("Apoptosis began at the mitochondrion.")
+    assert [(one.type, one.links[0].curie) for one in document] == [
+        ("BiologicalProcess", "GO:0006915"),
+        ("CellularComponent", "GO:0005739"),
+    ]
