@@ -13,12 +13,13 @@ import msgspec
 
 from fascicle.core.arguments import validate_documents
 from fascicle.core.contracts import Predictor
-from fascicle.core.document import Document, Event, Link, Mention, Patch, in_order, unique
+from fascicle.core.document import Document, Link, Mention, Patch, unique
 from fascicle.core.lazy import cached_property
-from fascicle.core.mention import MentionKey, are_tuples, overlapping_mentions
+from fascicle.core.mention import are_tuples
 from fascicle.core.type_names import read_vocabulary
 from fascicle.core.wording import plural
 from fascicle.errors import FascicleError, InputError, PluginError, UsageError
+from fascicle.runtime.settling import settle
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, find_pack, pack_types, shipped_linkers
 from fascicle.text.annotator import Annotator, TagSpace
 
@@ -291,7 +292,7 @@ class LinkedPredictor(WrappedPredictor):
                 patches[at] = self._with_links(patches[at], said)
         if not (own := self.own):
             return patches
-        return [_settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches]
+        return [settle(patch, step=self.name, is_own=lambda one: one.source in own) for patch in patches]
 
     def _as_found(self, documents: Sequence[Document], patches: Sequence[Patch]) -> Iterator[Document]:
         """Yields the documents with the mentions to link, and those that have links."""
@@ -386,59 +387,10 @@ class OwnNamesPredictor(JoinedPredictor):
         rest = tuple(mention for mention in first.add if mention.key not in mine)
         both = msgspec.structs.replace(first, add=(*second.add, *rest), events=(*first.events, *second.events))
         inner = super().own
-        return _settle(
+        return settle(
             both,
             step=self._other.name,
             is_own=lambda one: one.key in mine,
             yields=lambda one: one.source in inner,
             waits=self._waits,
         )
-
-
-def _settle(
-    patch: Patch,
-    *,
-    step: str,
-    is_own: Callable[[Mention], bool],
-    yields: Callable[[Mention], bool] = lambda one: False,
-    waits: bool = False,
-) -> Patch:
-    """Decides between own names and mentions that overlap them: a longer mention with a link stays, no other does.
-
-    Args:
-        patch: with all mentions.
-        step: by which the event is counted.
-        is_own: whether a mention is an own name.
-        yields: whether another mention gives way even if it is longer.
-        waits: whether longer mentions without a link stay too, because they may get one.
-    """
-    gone: dict[MentionKey, Mention] = {}
-    for (_, one), (_, other) in overlapping_mentions(in_order(patch.add)):
-        if is_own(one) == is_own(other):
-            continue
-        name, found = (one, other) if is_own(one) else (other, one)
-        longer = _covers(found, name) and not yields(found)
-        linked = any(not link.nil for link in found.links)
-        if not (longer and waits and not linked):
-            out = name if longer and linked else found
-            gone[out.key] = out
-    if not gone:
-        return patch
-    named = {(mention.type, mention.spans) for mention in patch.add if is_own(mention)}
-    shorter = sum(map(is_own, gone.values()))
-    others = sum(not is_own(one) and (one.type, one.spans) not in named for one in gone.values())
-    told = [(others, "mention", "that names of the list overlap"), (shorter, "name", "of the list inside longer names")]
-    events = tuple(
-        Event(step=step, kind="note", code="overlap", message=f"left out: {plural(count, what)} {why}")
-        for count, what, why in told
-        if count
-    )
-    kept = tuple(mention for mention in patch.add if mention.key not in gone)
-    return msgspec.structs.replace(patch, add=kept, events=(*patch.events, *events))
-
-
-def _covers(longer: Mention, mention: Mention) -> bool:
-    """True if a mention contains another one and is longer."""
-    return (longer.start, longer.end) != (mention.start, mention.end) and (
-        longer.start <= mention.start and mention.end <= longer.end
-    )

@@ -249,12 +249,10 @@ class Manifest(Settings, frozen=True, kw_only=True):
         normaliser: version of the keys.
         sources: in the order of their rank.
         sets: combinations of sources, as numbers of sources; terms and concepts refer to these sets.
-        types: names of types, by number.
-        languages: codes of languages, by number.
-        ranks: ranks of taxa, by number; the first is empty.
+        types, languages, ranks: names of types, codes of languages, ranks of taxa (the first is empty), by number.
         counts: of concepts and terms, and of what was left out for which reason.
         files: all files but this one.
-        vocabularies: prefixes that lead sets, in this order, before others; unset for none.
+        vocabularies: prefixes that lead sets before others, in this order.
     """
 
     format: int = FORMAT

@@ -81,16 +81,9 @@ def build_pack(  # noqa: PLR0913
     found = [_source_of(name, source, reports[name], seen) for name, source in settings.sources.items()]
     if rules is not None:
         found += _added(rules, settings.sources)
-    longest = max(source.max_length for source in settings.sources.values())
     manifest = build(
         found,
-        BuildSettings(
-            name=settings.name,
-            memory=memory,
-            longest=longest,
-            careful=settings.careful,
-            vocabularies=settings.vocabularies,
-        ),
+        _build_settings(settings, memory),
         output,
         parts=Components(normaliser=NORMALISER, keys=KeyReader(), table=build_table, curation=seen),
         told=told,
@@ -131,6 +124,16 @@ def _listed(sources: str | os.PathLike[str], kind: str, name: str) -> PackSettin
         raise UsageError(f"the concepts of {sources} have no type; give one with --type, such as --type Disease")
     own = {_OWN: SourceSettings(path=str(sources), reader=reader, type=kind)} if reader else _own_sources(sources, kind)
     return PackSettings(name=name, sources=own)
+
+
+def _build_settings(settings: PackSettings, memory: int) -> BuildSettings:
+    return BuildSettings(
+        name=settings.name,
+        memory=memory,
+        longest=max(source.max_length for source in settings.sources.values()),
+        careful=settings.careful,
+        vocabularies=settings.vocabularies,
+    )
 
 
 def _pack_name(folder: str | os.PathLike[str]) -> str:
