@@ -6,16 +6,25 @@ A file of plain text is one document, and its text is never changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
+import msgspec
+
 from fascicle.core import codec
+from fascicle.core.absent import decode_present
 from fascicle.core.document import Document
+from fascicle.core.effects import make_event
 from fascicle.core.files.source import Line, Source, line_text, read_lines_or_errors, read_whole_text
-from fascicle.errors import FormatError, InputError, Place, UsageError
+from fascicle.core.wording import plural
+from fascicle.errors import BROKEN, FormatError, InputError, Place, UsageError
+from fascicle.formats.collect import is_text_at
 from fascicle.formats.handlers import Reader, Writer, file_text
 from fascicle.formats.losses import EVERYTHING, HeldFields, held_fields
+from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offsets
 from fascicle.formats.report import ReadReport, WriteReport
 
+_STEP: Final = "native"
 _HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
 
 
@@ -40,10 +49,36 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
 def _document(line: Line, place: str) -> Document:
     text = line_text(line)
     try:
-        return codec.decode(text)
+        document = codec.decode(text)
+        return _in_code_points(text) or document if document.events else document
     except (FormatError, RecursionError) as error:
+        with suppress(FormatError, RecursionError, *BROKEN):
+            if moved := _in_code_points(text):
+                return moved
         hint = "" if '"fascicle"' in text else "; read what another tool wrote with format=records"
         raise FormatError(f"{error}{hint}", at=place, code=getattr(error, "code", "")) from None
+
+
+def _in_code_points(line: str) -> Document | None:
+    """Returns the document of a line in which another program counted offsets of mentions in its own unit.
+
+    Only mentions whose text is not that at their offsets are moved, if the texts of all of them then are.
+    """
+    record = decode_present(msgspec.json.Decoder(codec.DocumentRecord), line)
+    text = record.text
+    wrong = [one for one in record.mentions if one.text is not None and not is_text_at(one.spans, text, one.text)]
+    stated = [StatedMention(one.spans, one.text) for one in wrong]
+    fit = fit_offsets(text, stated, agrees=lambda beside, spans: is_text_at(spans, text, beside))
+    if not fit.how or record.relations:  # which name mentions by their offsets
+        return None
+    for one in wrong:
+        one.spans = convert_spans(one.spans, fit.convert)
+        if not is_text_at(one.spans, text, one.text or ""):
+            return None
+    message = f"the offsets of {plural(len(wrong), 'mention')} count {fit.how}; they were moved"
+    return codec.decode(msgspec.json.encode(record)).with_events(
+        make_event("offsets-moved", step=_STEP, message=message)
+    )
 
 
 READER: Final = Reader(read=read)
