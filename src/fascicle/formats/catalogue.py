@@ -112,6 +112,7 @@ _BRAT: Final = "a folder, or a .zip, of .txt and .ann files"
 _OFFSETS: Final = "a folder, or a .zip, of .txt files with one table of offsets (.tsv) beside them"
 _ACE: Final = "a folder, or a .zip, of .sgm files with their entities (.apf.xml) beside them, as ACE has them"
 _KNOWTATOR: Final = "a folder, or a .zip, of .txt files and annotation of Knowtator (.knowtator.xml), as CRAFT has it"
+_WEB: Final = "JSON-LD with annotations as the W3C describes them, beside their texts"
 _WEBANNO: Final = "one document in WebAnno TSV 3, as INCEpTION exports it"
 _CAS: Final = "one document in UIMA CAS (JSON; XMI can be read), as INCEpTION exports it"
 _PARQUET: Final = "a folder with a table of mentions, for data frames, and one of documents"
@@ -137,6 +138,7 @@ _ROWS: Final = (
     _row("offsets", _OFFSETS, reads="offset_tables", many=True, annotated=False),
     _row("ace", _ACE, reads="ldc", many=True, annotated=False),
     _row("knowtator", _KNOWTATOR, reads="knowtator", many=True, annotated=False),
+    _row("web-annotation", _WEB, reads="web_annotation", annotated=False),
     _row("ontonotes", "names of OntoNotes", ends=".name", reads="ldc", many=True, annotated=False),
     _row("parquet", _PARQUET, ends=".parquet", both="parquet", many=True),
     _row("spacy", "binary files of spaCy (DocBin)", ends=".spacy", reads="spacy_read", writes="spacy_write"),

@@ -32,6 +32,7 @@ from fascicle.formats.sources import format_of_folder
 from fascicle.formats.tag_names import BEGIN
 from fascicle.formats.text_tables import column_names, has_texts, longest_cell
 from fascicle.formats.unread import fields_argument
+from fascicle.formats.web_annotation import MARK as WEB_ANNOTATION
 
 _PEEK: Final = 64 * 1024
 _ROWS: Final = 200
@@ -274,6 +275,8 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "bioc-json"
     if "%FEATURE_STRUCTURES" in text and "%TYPES" in text:
         return "cas"
+    if WEB_ANNOTATION.search(text):
+        return "web-annotation"
     if {"idx", "sections"} <= set(keys) or _KAZU.match(text):
         return "kazu"
     if _is_json(first) or keys or (first.lstrip()[:1] == "[" and suffix(path) in (".json", ".jsonl")):

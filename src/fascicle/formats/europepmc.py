@@ -31,11 +31,16 @@ class _Tag(msgspec.Struct):
     name: str = ""
 
 
-class _Quote(msgspec.Struct):
+class Quote(msgspec.Struct):
+    """Words of a text, and the words around them."""
+
     exact: str
-    type: str
     prefix: str = ""
     postfix: str = ""
+
+
+class _Quote(Quote, kw_only=True):
+    type: str
     tags: list[_Tag] = []
     subType: str = ""  # noqa: N815 - as in the files
     section: str = ""
@@ -74,7 +79,7 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     collector = MentionCollector(text, step=STEP)
     placed: set[tuple[str, Span]] = set()
     for quote in stated.annotations:
-        span = next((one for one in _places(quote, text) if (quote.type, one) not in placed), None)
+        span = next((one for one in quoted_places(quote, text) if (quote.type, one) not in placed), None)
         if span is None:
             collector.drop(f"the text has no place for the quote {quote.exact[:80]!r} of type {quote.type!r}")
             continue
@@ -85,7 +90,7 @@ def from_record(record: Mapping[str, Any], identifier: str, *, meta: dict[str, s
     return collector.document(identifier, meta=meta)
 
 
-def _places(quote: _Quote, text: str) -> Iterator[Span]:
+def quoted_places(quote: Quote, text: str) -> Iterator[Span]:
     """Yields the places of the quoted words whose surroundings agree best with those of the quote, in order."""
     words = quote.exact.split()
     if not words:

@@ -490,4 +490,23 @@ NATIVE = (
         flawed=True,
     ),
 )
-ALL: Final = (*DOCCANO, *LABEL_STUDIO, *PRODIGY, *SPACY, *BIGBIO, *PUBANNOTATION, *GATE, *RECORDS, *BIOC, *NATIVE)
+_ANNOTATION: Final = {
+    "@context": "http://www.w3.org/ns/anno.jsonld",
+    "type": "Annotation",
+    "body": {"type": "TextualBody", "value": "Drug", "purpose": "tagging"},
+}
+
+
+def _web(name: str, *selectors: dict[str, Any], flawed: bool = False) -> Given:
+    stated = {**_ANNOTATION, "target": {"source": "https://x.org/7", "selector": list(selectors)}}
+    files: dict[str, str | bytes] = {"a.json": json.dumps([stated]), "7.txt": TEXT}
+    wanted = (Page(TEXT, (DRUG,), "7"),)
+    return Given(name=name, format="web-annotation", files=files, wanted=wanted, flawed=flawed)
+
+
+WEB = (
+    _web("a position, and an address without a suffix", {"type": "TextPositionSelector", "start": 0, "end": 7}),
+    _web("a quote in JSON-LD with a prefix alone", {"type": "TextQuoteSelector", "exact": "Aspirin", "prefix": ""}),
+    _web("a selector of elements", {"type": "CssSelector", "value": "p > b"}, flawed=True),
+)
+ALL: Final = (*DOCCANO, *LABEL_STUDIO, *PRODIGY, *SPACY, *BIGBIO, *PUBANNOTATION, *GATE, *RECORDS, *BIOC, *NATIVE, *WEB)

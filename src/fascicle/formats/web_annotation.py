@@ -1,0 +1,179 @@
+"""Annotations in the Web Annotation Data Model of the W3C (JSON-LD), beside their texts.
+
+The model is described at https://www.w3.org/TR/annotation-model/. Its positions count code points.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from fascicle.core.document import Document, Link
+from fascicle.core.effects import make_event
+from fascicle.core.files.source import Source, read_whole_text
+from fascicle.core.mention import Span, parse_link
+from fascicle.errors import FormatError
+from fascicle.formats.collect import MentionCollector
+from fascicle.formats.europepmc import Quote, quoted_places
+from fascicle.formats.handlers import TEXT, Reader
+from fascicle.formats.offset_units import AUTO
+from fascicle.formats.report import ReadReport
+
+_STEP: Final = "web-annotation"
+MARK: Final = re.compile(r'"@context"\s*:\s*(?:\[[^\]]*)?"https?://www\.w3\.org/ns/anno')
+_CHARACTERS: Final = re.compile(r"char=(\d{1,12}),(\d{1,12})")  # of plain text, RFC 5147
+_REMARKS: Final = ("commenting", "describing", "replying", "questioning", "editing", "moderating", "assessing")
+
+
+class _Target(NamedTuple):
+    """What an annotation is about: an address, and selectors of its text."""
+
+    source: str
+    selectors: list[Any]
+
+
+class _Body(NamedTuple):
+    """What an annotation says of it."""
+
+    type: str
+    links: tuple[Link, ...]
+    attributes: tuple[tuple[str, str], ...]
+
+
+def read(source: Source, options: None, report: ReadReport) -> Iterator[Document]:
+    """Yields a document for each text that the annotations of a file are about, in the order of the file.
+
+    The text is the file in the same folder that has the last name of the address; the id is that name without suffix.
+    The first tag is the type, and further ones are attributes; resources are links. Without a tag, the type is the
+    vocabulary of the first resource. Selections inside a selection (``refinedBy``) are left out (``offset-outside``).
+
+    Args:
+        source: an annotation, a page or a collection of them, a list, or JSON Lines.
+        options: none.
+        report: a text that is not there sets its document aside.
+
+    Raises:
+        FormatError: no JSON.
+    """
+    from fascicle.formats.records import read_records  # late: it imports the readers of tools
+
+    found: dict[str, list[tuple[Mapping[str, Any], _Target]]] = defaultdict(list)
+    for place, value in read_records(source):
+        with report.aside.one():
+            if isinstance(value, FormatError):
+                raise value
+            for annotation in _annotations(value):
+                for target in _targets(annotation, place):
+                    found[target.source].append((annotation, target))
+    for address, stated in found.items():
+        with report.aside.one():
+            yield _document(address, stated, source)
+
+
+def _annotations(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yields the annotations in a value: itself, or the items of a page, of the first page, or of a graph."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _annotations(one)
+    elif isinstance(value, dict):
+        inner = next(
+            (value[name] for name in ("items", "first", "@graph") if isinstance(value.get(name), list | dict)), None
+        )
+        if inner is not None:
+            yield from _annotations(inner)
+        else:
+            yield value
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _address(value: Any) -> str:
+    """Returns the address of a resource: itself, or that of an object."""
+    if isinstance(value, dict):
+        value = value.get("source") or value.get("id") or value.get("@id") or ""
+    return _address(value) if isinstance(value, dict) else str(value)
+
+
+def _targets(annotation: Mapping[str, Any], place: str) -> Iterator[_Target]:
+    for one in _listed(annotation.get("target")):
+        address, _, fragment = _address(one).partition("#")
+        if not address:
+            raise FormatError("a target of an annotation has no source; give the address of its text", at=place)
+        selectors = [*_listed(one.get("selector"))] if isinstance(one, dict) else []
+        yield _Target(address, [*selectors, {"value": fragment}] if fragment else selectors)
+    if "target" not in annotation:
+        raise FormatError("an annotation has no target; give annotations as the W3C describes them", at=place)
+
+
+def _document(address: str, stated: list[tuple[Mapping[str, Any], _Target]], source: Source) -> Document:
+    name = PurePosixPath(unquote(urlsplit(address).path)).name
+    stem = name.removesuffix(TEXT)
+    beside = [Path(source.path).parent / one for one in (name, f"{stem}{TEXT}", f"{Path(name).stem}{TEXT}") if stem]
+    path = next((one for one in beside if one.is_file() and one.resolve() != Path(source.path).resolve()), None)
+    if path is None:
+        message = f"the text of the annotations of {address} is not here; put it beside them as {stem or 'NAME'}{TEXT}"
+        raise FormatError(message, at=source.path)
+    text = read_whole_text(Source(path=os.fspath(path), encoding=source.encoding))
+    collector, events = MentionCollector(text, step=_STEP, unit=AUTO), []
+    for annotation, target in stated:
+        body, (span, quoted) = _body(annotation), _span(target, text)
+        if span is None:
+            collector.drop(f"an annotation of {address} selects no place of the text")
+        elif body.type:
+            collector.add([span], body.type, expected=quoted, links=body.links, attributes=body.attributes)
+        else:
+            message = "an annotation has no tag, and no resource whose vocabulary is known"
+            events.append(make_event("mention-without-type", step=_STEP, message=message))
+    return collector.document(Path(name).stem if name.endswith(TEXT) else name, at=os.fspath(path), events=events)
+
+
+def _span(target: _Target, text: str) -> tuple[Span | None, str | None]:
+    """Returns the range of characters that a target selects, and the text that it quotes."""
+    selectors = [one for one in target.selectors if isinstance(one, dict)]
+    if any("refinedBy" in one for one in selectors):  # whose offsets are those inside the outer selection
+        return None, None
+    quote = next((one for one in selectors if isinstance(one.get("exact"), str)), None)
+    exact = quote["exact"] if quote else None
+    for one in selectors:
+        if type(start := one.get("start")) is int and type(end := one.get("end")) is int:
+            return (start, end), exact
+        if found := _CHARACTERS.search(str(one.get("value", ""))):
+            return (int(found[1]), int(found[2])), exact
+    if quote is None:
+        return None, None
+    wanted = Quote(exact=quote["exact"], prefix=str(quote.get("prefix") or ""), postfix=str(quote.get("suffix") or ""))
+    return next(quoted_places(wanted, text), None), None
+
+
+def _body(annotation: Mapping[str, Any]) -> _Body:
+    """Returns type, links and attributes: of a tag, of resources, and of further values and remarks."""
+    tags, links, attributes = list[str](), list[Link](), list[tuple[str, str]]()
+    for one in (*_listed(annotation.get("body")), *({"value": one} for one in _listed(annotation.get("bodyValue")))):
+        purpose = str(one.get("purpose") or annotation.get("motivation") or "") if isinstance(one, dict) else ""
+        value = one.get("value") if isinstance(one, dict) else None
+        if isinstance(value, str | int | float):
+            if purpose in _REMARKS:
+                attributes.append((purpose, str(value)))
+            else:
+                tags.append(str(value))
+        elif address := _address(one):
+            links.append(_link(address))
+    tags += [links[0].ontology] if links and not tags and links[0].ontology else []
+    attributes += [("tag", tag) for tag in tags[1:]]
+    return _Body(tags[0] if tags else "", tuple(links), tuple(attributes))
+
+
+def _link(address: str) -> Link:
+    from fascicle.terms.terms import curie  # late: not all annotations have resources
+
+    return parse_link(curie(address) or address)
+
+
+READER: Final = Reader(read=read)
