@@ -33,6 +33,7 @@ from tests.formats.oracle import (
     standoff,
     texts,
     tokens,
+    web_annotation,
     webanno,
 )
 from tests.formats.oracle.drafts import drafts
@@ -42,7 +43,20 @@ from tests.formats.oracle.judging import Page, differences, outcome
 
 ORACLES: Final = {
     one.name: one
-    for module in (tokens, standoff, bioc, records, binary, texts, licensed, office, webanno, cas, knowtator)
+    for module in (
+        tokens,
+        standoff,
+        bioc,
+        records,
+        binary,
+        texts,
+        licensed,
+        office,
+        webanno,
+        cas,
+        knowtator,
+        web_annotation,
+    )
     for one in module.ORACLES
     if not one.needs or find_spec(one.needs)
 }
