@@ -117,8 +117,8 @@ def _medline_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
 
 
 def _nbib_pages(drafts: Sequence[Draft], hand: Hand) -> list[Page]:
-    """Tags of HTML in citations are no part of the text."""
-    parts = [[part.replace("<b>", "").strip() for part in one.parts] for one in drafts]
+    """A tag of HTML without its partner is a part of the text."""
+    parts = [[part.strip() for part in one.parts] for one in drafts]
     return [Page("\n".join(filter(None, text)), (), _digits(one)) for text, one in zip(parts, drafts, strict=True)]
 
 
