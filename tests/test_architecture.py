@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -202,6 +204,30 @@ def test_ray_is_imported_in_one_room_and_late() -> None:
         for found in imports_of(path):
             if found.module.split(".")[0] == "ray" and not (found.lazy and room_of(name_of(path)) == "pipeline.scale"):
                 yield f"line {found.line}"
+
+    assert in_sources(wrong) == []
+
+
+# Packages whose modules have another name, and modules that come with a package that is declared.
+MODULES_OF = {
+    "dkpro-cassis": "cassis",
+    "huggingface-hub": "huggingface_hub",
+    "label-studio-sdk": "label_studio_sdk",
+    "protobuf": "google",
+    "python-docx": "docx",
+}
+
+
+def test_every_package_that_is_imported_is_declared_with_a_floor() -> None:
+    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    floors = dict(re.fullmatch(r"([\w-]+)>=([\d.]+)", one).groups() for one in asked if "[" not in one)  # type: ignore[union-attr]
+    declared = {MODULES_OF.get(name, name) for name in floors} | {"fascicle"} | sys.stdlib_module_names
+
+    def wrong(path: Path) -> Iterator[str]:
+        for found in imports_of(path):
+            if found.module.split(".")[0] not in declared:
+                yield f"line {found.line}: {found.module}"
 
     assert in_sources(wrong) == []
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from http.client import HTTPSConnection
 from pathlib import Path
@@ -16,6 +19,7 @@ import pytest
 from standing import JSON, Standing
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+EXTRAS = ("client", "serve", "html", "parquet")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,34 @@ def test_a_program_finds_nothing_wrong(program: str, arguments: list[str]) -> No
         pytest.skip(f"{program} is not there")
     done = subprocess.run([program, *arguments], cwd=DEPLOY, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_container_has_pinned_packages_with_hashes() -> None:
+    """They are those of ``constraints-dev.txt``; ``python3 deploy/lock.py`` writes them again."""
+    lines = (DEPLOY / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()[1:]
+    pinned = {}
+    for line in lines:
+        name, *hashes = line.split()
+        assert hashes
+        assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", one) for one in hashes), name
+        pinned.update([name.split("==")])
+    tested = (DEPLOY.parent / "constraints-dev.txt").read_text(encoding="utf-8").lower().replace("_", "-").splitlines()
+    versions = dict(line.split("==") for line in tested if "==" in line)
+    assert {name: versions.get(name, version) for name, version in pinned.items()} == pinned
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(one for extra in EXTRAS for one in project["optional-dependencies"][extra])]
+    names = {re.split(r"[><=\[]", one)[0] for one in asked} - {"fascicle"}
+    assert names <= pinned.keys()
+
+
+def test_every_package_that_is_installed_has_a_licence() -> None:
+    done = subprocess.run(
+        [sys.executable, str(DEPLOY / "licences.py"), *EXTRAS], capture_output=True, text=True, check=True, timeout=60
+    )
+    found = dict(line.split("\t")[::2] for line in done.stdout.splitlines())
+    assert found["fascicle"] == "Apache-2.0"
+    assert {"numpy", "onnxruntime", "starlette", "h11", "anyio"} <= found.keys()
+    assert not [name for name, licence in found.items() if licence == "unknown"]
 
 
 def free_port() -> int:

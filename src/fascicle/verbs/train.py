@@ -42,7 +42,7 @@ class Options:
         seed: a seed that replaces the seed of the recipe.
         set: a setting that replaces that of the recipe, e.g. training.batch_size=8; values are TOML, and paths start at
             the current folder; the run folder contains the changed recipe; may be repeated.
-        resume: resume from the last checkpoint.
+        resume: resume from the last checkpoint; if there is nothing to resume, start from the beginning.
         json: print the scores as JSON.
     """
 
