@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from fascicle.settings.decision import PLAIN, DocumentDecision
+from fascicle.settings.decision import CAPITALS, DocumentDecision
 from fascicle.settings.folders.manifest import read_manifest, write_manifest
 from studies.common import ROOT, write_result
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = args.assets / args.model
     manifest = read_manifest(folder)
     own = msgspec.structs.replace(document, untaught=msgspec.UNSET) if args.taught_dev else document
-    decision = msgspec.structs.replace(manifest.decision, document=own, characters=PLAIN)
+    decision = msgspec.structs.replace(manifest.decision, document=own, characters=CAPITALS)
     write_manifest(folder, msgspec.structs.replace(manifest, decision=decision), names=sorted(manifest.files))
     write_result(f"decision-fit-{args.model}", {"model": args.model, **said})
     return 0

@@ -131,3 +131,11 @@ def _lines(key: str, one: Value) -> Iterator[list[str]]:
             "",
             "",
         ]
+
+
+def cases() -> str:
+    """Strict F1 of each type on development texts in other cases."""
+    found = result("decision-cases").get("rows", {})
+    kinds = sorted({kind for row in found.values() for kind in row})
+    rows = [[key, *(f"{100 * row[kind]:.1f}" for kind in kinds)] for key, row in found.items()]
+    return markdown(("model and text", *kinds), rows) if rows else MISSING

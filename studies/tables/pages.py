@@ -183,6 +183,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-means": conventions_tables.means,
     "conventions-goals": conventions_tables.goals,
     "decision-names": decision_tables.names,
+    "decision-cases": decision_tables.cases,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

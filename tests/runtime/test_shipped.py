@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fascicle.loading import load
@@ -32,3 +34,13 @@ def test_known_answers(name: str) -> None:
             start = text.index(words)
             found = [m for m in document.mentions if m.type == kind and m.start < start + len(words) and start < m.end]
             assert found, (text, kind, [(text[m.start : m.end], m.type) for m in document.mentions])
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper, str.title])
+@pytest.mark.parametrize("name", shipped_models())
+def test_case_hides_no_name(name: str, change: Callable[[str], str]) -> None:
+    text = "Mutations of BRCA1 were seen. HeLa cells and mice were treated with cisplatin. Breast cancer was excluded."
+    (document,) = load(name, threads=1).annotate(change(text))
+    found = {(m.type, text[m.start : m.end]) for m in document.mentions}
+    expected = {("Gene", "BRCA1"), ("CellLine", "HeLa"), ("Species", "mice"), ("Chemical", "cisplatin")}
+    assert expected | {("Disease", "Breast cancer")} <= found

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fascicle.core.document import Document
-from fascicle.text.characters import PLAIN, with_plain_characters
+from fascicle.text.characters import PLAIN, with_capitals, with_plain_characters
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,24 @@ def test_one_plain_character_stands_for_one() -> None:
 def test_a_plain_document_is_left_as_it_is() -> None:
     document = Document(id="1", text="\u03b1-tubulin")
     assert with_plain_characters(document) is document
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("loss of brca1 causes breast cancer.", "LOSS OF BRCA1 CAUSES BREAST CANCER."),
+        ("loss of \u03b2-catenin, stra\u00dfe of women", "LOSS OF \u03b2-CATENIN, STRA\u00dfE OF WOMEN"),
+        ("loss of BRCA1 causes breast cancer.", "loss of BRCA1 causes breast cancer."),
+        ("breast cancer", "breast cancer"),  # may be a name
+        ("Loss of p53. " + 40 * "loss of p53. ", "LOSS OF P53. " + 40 * "LOSS OF P53. "),  # one capital in 281 letters
+    ],
+)
+def test_a_text_without_capitals_is_read_in_capitals(written: str, expected: str) -> None:
+    assert with_capitals(Document(id="1", text=written)).text == expected
+
+
+@given(st.text() | st.text(st.sampled_from("abcA .\u00df\u0149\u0130\u0131"), min_size=20))
+def test_capitals_keep_every_offset(text: str) -> None:
+    changed = with_capitals(Document(id="1", text=text)).text
+    assert len(changed) == len(text)
+    assert changed.lower() == text.lower()

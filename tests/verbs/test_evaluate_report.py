@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fascicle.core.document import Document, Mention
+from fascicle.evaluation.systems import taught
 from fascicle.formats import write
 from fascicle.formats.predictions import make_prediction
 from fascicle.formats.predictions import write as write_predictions
+from fascicle.runtime.places import find_model
+from fascicle.settings.folders.manifest import read_manifest, write_manifest
+from fascicle.text.segment import segmenter
+from fascicle.text.taught import TAUGHT, all_sentence_hashes, pack_hashes
 
 Cli = Callable[..., Any]
 Refused = Callable[..., str]
@@ -358,3 +365,31 @@ def test_an_undefined_f1_has_no_interval(cli: Cli, tmp_path: Path) -> None:
     scores = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["systems"][0]["scores"]
     assert scores["micro_f1_interval"] is None
     assert scores["undefined"]["micro_f1_interval"] == scores["rules"]["strict"]["micro"]["undefined"]["f1"]
+
+
+def test_training_texts_are_named_in_scores_reports_and_comparisons(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "Mutations of BRCA1 and TP53 were seen in group {} of patients, and sequencing confirmed it."
+    texts = {name: sentence.format(name) for name in "abc"}
+    genes = [Mention(((13, 18),), "Gene"), Mention(((23, 27),), "Gene")]
+    write(tmp_path / "gold.jsonl", [Document(id=name, text=one, mentions=(genes[0],)) for name, one in texts.items()])
+    folder = tmp_path / "model"
+    shutil.copytree(find_model("biomed-fast"), folder)
+    trained = all_sentence_hashes([Document(id="", text=texts[name]) for name in "ab"], segmenter("rules@1").sentences)
+    (folder / TAUGHT).write_bytes(pack_hashes(trained))
+    write_manifest(folder, read_manifest(folder))
+    note = "was trained on 2 of the 3 texts of"
+    for name in ("report.md", "report.html"):
+        assert note in cli("evaluate", tmp_path / "gold.jsonl", "--model", folder, "--report", tmp_path / name).err
+        assert note in (tmp_path / name).read_text(encoding="utf-8")
+    assert "trained on" not in cli("evaluate", tmp_path / "gold.jsonl", "--model", "biomed").err
+
+    monkeypatch.setattr(taught, "training_hashes", lambda source: trained if source.name == "biomed@2" else None)
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for path in files:  # a shipped model is known by the source of its mentions
+        said = tuple(msgspec.structs.replace(one, source="biomed@2") for one in genes)
+        rows = [make_prediction(Document(id=name, text=one, mentions=said)) for name, one in texts.items()]
+        write_predictions(path, rows)
+    assert f"biomed@2 {note}" in cli("compare", tmp_path / "gold.jsonl", *files, "--no-search").err
+    assert f"biomed@2 {note}" in cli("evaluate", tmp_path / "gold.jsonl", files[0]).err

@@ -183,3 +183,4 @@ class Report(TypedDict):
     attributes: dict[str, Attribute]
     systems: Annotated[list[System], Meta(min_length=1)]
     differences: NotRequired[list[dict[str, Any]]]
+    remarks: NotRequired[list[str]]

@@ -36,9 +36,10 @@ from fascicle.runtime.decoding.kinds import (
     make_prober,
     make_tagger,
 )
+from fascicle.settings.decision import CAPITALS
 from fascicle.settings.folders.manifest import Decision, Manifest
 from fascicle.text.annotator import Tagged, TagSpace, document_words, unit_rows_to_words
-from fascicle.text.characters import with_plain_characters
+from fascicle.text.characters import with_capitals, with_plain_characters
 from fascicle.text.pieces import PieceTokenizer
 from fascicle.text.reading import PART, DocumentReader, Part, Reading, can_read_in_parts, read_documents, read_in_parts
 from fascicle.text.segment import segmenter
@@ -169,7 +170,7 @@ class ModelPredictor(RuledPredictor):
             One patch per document, in order; the documents stay as they are.
         """
         patches: list[Patch] = []
-        for chunk in chunks(validate_documents(documents)):
+        for chunk in chunks(self._shown(validate_documents(documents))):
             patches.extend(self._predict_chunk(chunk))
         return patches
 
@@ -187,7 +188,8 @@ class ModelPredictor(RuledPredictor):
             yield from self._probed(chunk, [document.layer(source) for document in chunk])
 
     def _probed(self, documents: Sequence[Document], given: Sequence[Sequence[Mention]]) -> Iterator[Probed]:
-        read, decoder = self._read(documents), make_decoder(self.manifest, self._kinds)
+        shown = self._shown(documents)
+        read, decoder = self._read(shown), make_decoder(self.manifest, self._kinds)
         prober, places = make_prober(self.manifest, read, given, self._kinds)
 
         def take(tables: Tables, windows: Sequence[Window], counts: Ints) -> list[tuple[Any, Any]]:
@@ -197,7 +199,7 @@ class ModelPredictor(RuledPredictor):
         taken = self._score(read, take)
         found = decoder.decide([[one for one, _ in parts] for parts in taken], read.windows)
         numbers = prober.probabilities([[one for _, one in parts] for parts in taken], read.windows)
-        patches = self._patches(documents, read, found)
+        patches = self._patches(shown, read, found)
         for document, patch, mentions, where, rows in zip(documents, patches, given, places, numbers, strict=True):
             yield Probed(document=document, patch=patch, gold=where.fill(mentions, rows))
 
@@ -223,7 +225,7 @@ class ModelPredictor(RuledPredictor):
         if find_kind(self.manifest.answering, self._kinds).tags is None:
             return super().tag(documents)
         found: list[Tagged] = []
-        for chunk in chunks(validate_documents(documents)):
+        for chunk in chunks(self._shown(validate_documents(documents))):
             found += self._tag_long(chunk[0]) if self._is_long(chunk) else self._tag_chunk(chunk)
         return found
 
@@ -288,6 +290,11 @@ class ModelPredictor(RuledPredictor):
         level = self.manifest.answering.level
         shown = [self._plain(document) for document in documents]
         return self._reads(shown, self._tokenizer, reading=self.manifest.reading, level=level)
+
+    def _shown(self, documents: Iterable[Document]) -> list[Document]:
+        """Returns the documents as the network and the rules see them."""
+        is_changed = self.manifest.decision.characters == CAPITALS
+        return [with_capitals(one) if is_changed else one for one in documents]
 
     def _plain(self, document: Document) -> Document:
         """Returns the document as the network reads it."""

@@ -96,10 +96,11 @@ class Calibration(Settings, frozen=True, kw_only=True):
     chosen_on: str
 
 
-Characters = Literal["plain@1"]
+Characters = Literal["plain@1", "plain@2"]
 _Edges = Literal["neutral@1"]
 Ends = Literal["bare", "corpus"]
 PLAIN: Characters = "plain@1"
+CAPITALS: Characters = "plain@2"  # the same; besides, a text without capitals is read in capitals
 
 
 class LogisticCurve(Settings, frozen=True, kw_only=True):

@@ -70,6 +70,30 @@ def with_plain_characters(document: Document) -> Document:
     return document if text == document.text else msgspec.structs.replace(document, text=text)
 
 
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_SMALL: Final = re.compile(r"[a-z]")
+_LETTERS: Final = 20  # of a text that lacks capitals: a shorter one may be a word or a name
+_RARE: Final = 200  # letters for each capital; a sentence of English has fewer
+_CAPITALS: Final = MappingProxyType({ord(one): one.upper() for one in "abcdefghijklmnopqrstuvwxyz"})
+
+
+def with_capitals(document: Document) -> Document:
+    """Returns a document without capitals in capitals, in which names and sentences can be recognised.
+
+    Networks read small letters as everyday words, and names in capitals as names. All ranges stay valid.
+
+    Args:
+        document: a document; it is not changed.
+
+    Returns:
+        The document itself if its text has capitals, or fewer than 20 letters.
+    """
+    small = len(_SMALL.findall(document.text))
+    if small < max(_LETTERS, _RARE * len(_CAPITAL.findall(document.text))):
+        return document
+    return msgspec.structs.replace(document, text=document.text.translate(_CAPITALS))
+
+
 _LONGEST: Final = 64  # characters: longer forms rarely occur twice, and a bound keeps the search linear
 _FEW: Final = 50  # up to this number, it is faster to search form by form
 _START: Final = re.compile(r"(?<![^\W_])\S")

@@ -18,6 +18,7 @@ from fascicle.evaluation.comparison.search import MOST, Choices, Chosen, Floors,
 from fascicle.evaluation.reports.comparison_table import as_markdown, as_text, make_sections
 from fascicle.evaluation.systems import several
 from fascicle.evaluation.systems.predictions import PredictionRequest
+from fascicle.evaluation.systems.taught import as_documents, notes_on_training
 from fascicle.formats.account import EventCounts
 from fascicle.formats.requests import ReadRequest
 from fascicle.runtime.combination.align import System, some_documents
@@ -108,6 +109,8 @@ def compare(
     if chosen.search:
         choices = choose(cells, drawn, search(cells, drawn), floors=chosen.floors, seed=chosen.seed)
     notes = [*notes, *reference.notes, *several.notes_on_files(given), *_missing(cells), *_all_wrong(comparison)]
+    texts = as_documents(reference.texts()) if reference.texts else ()
+    notes += notes_on_training(texts, path=reference.path, sources=_sources(named))
     return Compared(comparison=comparison, choices=choices, given=given, systems=named, notes=tuple(notes))
 
 
@@ -115,6 +118,10 @@ def _check_types(gold: System, systems: Sequence[System], notes: Sequence[str]) 
     """Refuses a system without any type of the gold, and type names that differ only in spelling."""
     several.check_type_names((gold, *systems), notes, agree=False)
     return [note for system in systems for note in several.check_type_names((gold, system), notes, agree=True)]
+
+
+def _sources(systems: Sequence[System]) -> set[str]:
+    return {mention.source for one in systems for mentions in one.mentions.values() for mention in mentions}
 
 
 def _all_wrong(comparison: Comparison) -> Iterator[str]:

@@ -98,6 +98,7 @@ def _head(report: Report) -> str:
     ]
     if told := explain_intervals(gold):
         lines.append(told)
+    lines += [f"\n**{escaped(remark)}.**" for remark in report.get("remarks", ())]
     return "\n".join(lines)
 
 

@@ -23,6 +23,7 @@ from fascicle.evaluation.calibration.reliability import judged
 from fascicle.evaluation.scoring.inputs import layers
 from fascicle.evaluation.scoring.scores import score
 from fascicle.evaluation.systems.model import Watch
+from fascicle.evaluation.systems.taught import training_hashes
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load, load_single
@@ -145,7 +146,7 @@ def calibrate(
     wanted.check(manifest.types, system=manifest.name)
     given = scoring.open_gold(gold, events=events).documents
     cuts = segmenter(predictor.segmenter).sentences
-    scoring.check_no_training_text(given, scoring.training_hashes(source), path=path, model=manifest.name, cuts=cuts)
+    scoring.check_no_training_text(given, training_hashes(source), path=path, model=manifest.name, cuts=cuts)
     documents = wanted.of_gold(given, path=path)
     found = _said(predictor, documents, events, watch)
     sha256 = source_sha256(path)

@@ -17,6 +17,7 @@ from fascicle.core.files.source import STDIN
 from fascicle.errors import UsageError
 from fascicle.evaluation.calibration.documents import FittedDocuments, PredictedTexts, describe_fit, fit_documents
 from fascicle.evaluation.systems.model import Watch
+from fascicle.evaluation.systems.taught import training_hashes
 from fascicle.formats.account import EventCounts
 from fascicle.formats.sources import source_sha256
 from fascicle.loading import load, load_single
@@ -140,13 +141,15 @@ def _opened(source: Path, threads: int | None) -> tuple[ModelPredictor | Ensembl
         assert isinstance(ensemble, EnsemblePredictor)
         return ensemble.with_document(msgspec.UNSET), ensemble.manifest.document or DocumentDecision()
     model = load_single(source, threads=threads)
-    decision = msgspec.structs.replace(model.manifest.decision, characters=PLAIN, document=msgspec.UNSET)
+    decision = msgspec.structs.replace(
+        model.manifest.decision, characters=model.manifest.decision.characters or PLAIN, document=msgspec.UNSET
+    )
     return model.deciding(decision), model.manifest.decision.document or DocumentDecision()
 
 
 def _taught(source: Path, name: str, *, stated: bool) -> frozenset[int] | None:
     """Returns hashes of the training texts of a model; ``None`` if it lists none and the user stated ``untaught``."""
-    taught = scoring.training_hashes(source)
+    taught = training_hashes(source)
     if taught is not None or stated:
         return taught
     raise UsageError(

@@ -25,11 +25,11 @@ from fascicle.evaluation.systems.predictions import (
     collect,
     read_system,
 )
+from fascicle.evaluation.systems.taught import notes_on_training
 from fascicle.formats.account import EventCounts
 from fascicle.formats.report import ReadReport
 from fascicle.formats.requests import read_file
-from fascicle.settings.recipes.ensemble import MEMBERS, is_ensemble
-from fascicle.text.taught import TAUGHT, Cuts, sentence_hashes, unpack_hashes
+from fascicle.text.taught import Cuts, sentence_hashes
 from fascicle.verbs.tasks.pipeline_predictions import PipelineRequest, predict_gold_texts
 
 File = str | os.PathLike[str] | PredictionRequest
@@ -207,15 +207,6 @@ def scored_types(given: Types) -> ScoredTypes:
     return ScoredTypes(names=names)
 
 
-def training_hashes(source: Path) -> frozenset[int] | None:
-    """Returns hashes of the training texts of a model, or of the members of an ensemble; ``None`` without a list."""
-    if is_ensemble(source):
-        members = [training_hashes(place) for place in sorted((source / MEMBERS).iterdir())]
-        known = [one for one in members if one is not None]
-        return frozenset().union(*known) if known else None
-    return unpack_hashes((source / TAUGHT).read_bytes()) if (source / TAUGHT).is_file() else None
-
-
 def check_no_training_text(
     documents: Sequence[Document], taught: frozenset[int] | None, *, path: str, model: str, cuts: Cuts
 ) -> None:
@@ -223,7 +214,7 @@ def check_no_training_text(
 
     Args:
         documents: of a file.
-        taught: hashes, see `training_hashes`.
+        taught: hashes, see ``systems.taught.training_hashes``.
         path: of the file.
         model: its name.
         cuts: cuts a text into sentences as the model does.
@@ -251,17 +242,19 @@ class Evaluation:
         gold: the documents.
         systems: each with its scores under every rule of matching.
         predictions: name of a system -> its predictions for these documents.
+        trained: sentences about models that were trained on some of the documents.
     """
 
     gold: Gold
     systems: tuple[ScoredSystem, ...]
     predictions: Mapping[str, Predictions]
+    trained: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader of the scores."""
         notes = (note for one in self.systems for note in _notes(one, self.predictions[one.name]))
-        return (*note_on_gold(self.gold.documents, self.gold.path), *notes)
+        return (*note_on_gold(self.gold.documents, self.gold.path), *self.trained, *notes)
 
 
 @validate_arguments
@@ -318,7 +311,10 @@ def evaluate(
         _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
         for name, said in found.items()
     )
-    return Evaluation(gold=read, systems=scored, predictions=found)
+    models = [one.model for one in systems if isinstance(one, ModelRequest)]
+    sources = [source for said in found.values() for source in sorted(said.sources)]
+    trained = tuple(notes_on_training(read.documents, path=read.path, models=models, sources=sources))
+    return Evaluation(gold=read, systems=scored, predictions=found, trained=trained)
 
 
 def system_names(paths: Sequence[str]) -> list[str]:

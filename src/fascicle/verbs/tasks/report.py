@@ -118,6 +118,8 @@ def report_on(
         settings=request.settings,
         unreachable=_unreachable(request.unreachable_for, documents),
     )
+    if evaluation.trained:
+        value["remarks"] = list(evaluation.trained)
     return Report(value=value, notes=tuple(notes))
 
 

@@ -48,7 +48,7 @@ def page(report: Report, *, pictures: Pictures | None = None, notice: str = "") 
         notice: what is to be said at the top, such as why there are no pictures.
     """
     names = ", ".join(shorten_name(one["name"]) for one in report["systems"])
-    said = [tag("p", notice, class_="notice")] if notice else []
+    said = [tag("p", one, class_="notice") for one in (*report.get("remarks", ()), notice) if one]
     top = (tag("h1", "Evaluation"), headline(report), _lede(report), *said)
     return _shell(f"Evaluation of {names}", top, _sections(report, pictures or _NOTHING))
 
