@@ -25,7 +25,7 @@ from fascicle.formats import read
 from fascicle.loading import load_single
 from fascicle.runtime.predictor import ModelPredictor
 from fascicle.settings.decision import PLAIN
-from studies.common import write_result
+from studies.common import result, write_result
 from studies.conventions.cased import same_length
 
 FILES: Final = ("biored", "bc5cdr", "ncbi-disease", "bionlp13cg", "jnlpba")
@@ -40,16 +40,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("models", nargs="*", default=["biomed", "biomed-fast"])
+    parser.add_argument("--only", nargs="*", default=list(CASES), metavar="CASE", help="other rows stay")
     args = parser.parse_args(argv)
     files = {name: _drawn(args.folder / f"{name}.jsonl") for name in FILES}
-    rows: dict[str, dict[str, dict[str, float]]] = {}
+    rows: dict[str, dict[str, float]] = dict(result("decision-cases").get("rows", {}))
     for name in args.models:
         model = load_single(name, threads=1)
         plain = model.ruled(characters=PLAIN)
-        for case, change in CASES.items():
+        for case, change in ((case, CASES[case]) for case in args.only):
             rows[f"{model.name}: {case}"] = _scored(model, files, change)
             print(model.name, case, rows[f"{model.name}: {case}"], flush=True)
-        rows[f"{model.name}: lower case, not in capitals"] = _scored(plain, files, str.lower)
+        if "lower case" in args.only:
+            rows[f"{model.name}: lower case, not in capitals"] = _scored(plain, files, str.lower)
         write_result("decision-cases", {"texts": _TEXTS, "files": FILES, "rows": rows})
 
 

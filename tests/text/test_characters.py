@@ -50,6 +50,12 @@ def test_a_plain_document_is_left_as_it_is() -> None:
         ("loss of \u03b2-catenin, stra\u00dfe of women", "LOSS OF \u03b2-CATENIN, STRA\u00dfE OF WOMEN"),
         ("loss of BRCA1 causes breast cancer.", "loss of BRCA1 causes breast cancer."),
         ("breast cancer", "breast cancer"),  # may be a name
+        ("Loss Of Brca1 In The Mice That Were Treated", "LOSS OF BRCA1 IN THE MICE THAT WERE TREATED"),
+        (
+            "Loss of Brca1 in Mice Treated with Metformin for a Year",
+            "Loss of Brca1 in Mice Treated with Metformin for a Year",
+        ),
+        ("Loss Of Brca1 In Mice", "Loss Of Brca1 In Mice"),  # too few words
         ("Loss of p53. " + 40 * "loss of p53. ", "LOSS OF P53. " + 40 * "LOSS OF P53. "),  # one capital in 281 letters
     ],
 )

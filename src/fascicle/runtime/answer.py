@@ -21,7 +21,6 @@ from fascicle.core.wording import has_letters, plural
 from fascicle.errors import ModelError
 from fascicle.runtime.decoding.deciding import (
     STOP,
-    FindTypes,
     all_decided,
     covering,
     find_no_types,
@@ -30,6 +29,7 @@ from fascicle.runtime.decoding.deciding import (
     short_cells,
 )
 from fascicle.runtime.decoding.decoders import SpansAndScores
+from fascicle.runtime.decoding.evidence import FindTypes
 from fascicle.runtime.decoding.selection import calibrate_scores, round_scores, type_thresholds
 from fascicle.runtime.decoding.tagger import split_spans
 from fascicle.settings.decision import AbbreviationDecision, DocumentDecision, NameDecision
@@ -361,8 +361,8 @@ class RuledPredictor(Annotator):
                 apply_rules(one, patch, abbreviations, apart=apart) for one, patch in zip(documents, found, strict=True)
             ]
         if decision := rules.document:
-            sentences = segmenter(self.segmenter).sentences
-            found = all_decided(documents, found, decision, sentences=sentences, knows=known_names(decision))
+            cuts, knows = segmenter(self.segmenter).sentences, known_names(decision)
+            found = all_decided(documents, found, decision, sentences=cuts, knows=knows, source=self.name)
         return found
 
 

@@ -74,11 +74,14 @@ _CAPITAL: Final = re.compile(r"[A-Z]")
 _SMALL: Final = re.compile(r"[a-z]")
 _LETTERS: Final = 20  # of a text that lacks capitals: a shorter one may be a word or a name
 _RARE: Final = 200  # letters for each capital; a sentence of English has fewer
+_WORD: Final = re.compile(r"\b[A-Za-z][a-z]+")
+_TITLED: Final = 0.9  # share of words with a capital, at least; headlines leave small words without
+_WORDS: Final = 8  # of a text that can be in Title Case
 _CAPITALS: Final = MappingProxyType({ord(one): one.upper() for one in "abcdefghijklmnopqrstuvwxyz"})
 
 
 def with_capitals(document: Document) -> Document:
-    """Returns a document without capitals in capitals, in which names and sentences can be recognised.
+    """Returns a document without capitals, or in Title Case, in capitals, in which names and sentences are recognised.
 
     Networks read small letters as everyday words, and names in capitals as names. All ranges stay valid.
 
@@ -86,12 +89,19 @@ def with_capitals(document: Document) -> Document:
         document: a document; it is not changed.
 
     Returns:
-        The document itself if its text has capitals, or fewer than 20 letters.
+        The document itself if its text has capitals where they belong, or fewer than 20 small letters.
     """
-    small = len(_SMALL.findall(document.text))
-    if small < max(_LETTERS, _RARE * len(_CAPITAL.findall(document.text))):
+    text = document.text
+    small = len(_SMALL.findall(text))
+    if small < max(_LETTERS, _RARE * len(_CAPITAL.findall(text))) and not _is_titled(text):
         return document
-    return msgspec.structs.replace(document, text=document.text.translate(_CAPITALS))
+    return msgspec.structs.replace(document, text=text.translate(_CAPITALS))
+
+
+def _is_titled(text: str) -> bool:
+    """True if nearly every word of a text begins with a capital."""
+    words = _WORD.findall(text)
+    return len(words) >= _WORDS and sum(map(str.istitle, words)) >= _TITLED * len(words)
 
 
 _LONGEST: Final = 64  # characters: longer forms rarely occur twice, and a bound keeps the search linear

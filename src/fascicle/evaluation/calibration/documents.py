@@ -16,7 +16,8 @@ from fascicle.core.wording import plural
 from fascicle.errors import InputError
 from fascicle.evaluation.calibration.fitting import fit_logistic
 from fascicle.evaluation.scoring.scores import Counts, figures
-from fascicle.runtime.decoding.deciding import FindTypes, decide_mentions, find_no_types
+from fascicle.runtime.decoding.deciding import decide_mentions, find_no_types
+from fascicle.runtime.decoding.evidence import FindTypes
 from fascicle.settings.decision import DocumentDecision, Ends, TypeDecision
 
 _LEAST: Final = 100  # gold mentions of a type in a file, below which it decides nothing

@@ -21,6 +21,7 @@ from fascicle.core.lazy import cached_property
 from fascicle.core.mention import Fragments, PlacedMentions, PlacedSpans, Span, contains, fragments_overlap
 from fascicle.core.wording import plural
 from fascicle.runtime.decoding.edges import bare_span, neutral_span
+from fascicle.runtime.decoding.evidence import FindTypes, with_evidence
 from fascicle.runtime.decoding.selection import CLIP
 from fascicle.settings.decision import DocumentDecision, Ends, LogisticCurve, NameDecision, TypeDecision
 from fascicle.text.borders import list_items
@@ -147,8 +148,6 @@ def covering(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 _STEP: Final = "document"
 _FAR: Final = 700.0  # of log odds, beyond which a probability is 0 or 1
 _Cuts = Callable[[str], Sequence[Span]]
-FindTypes = Callable[[Collection[str]], Mapping[str, str]]
-"""The type of each name, of those that mean one type alone."""
 _NONE: Final = TypeDecision()
 
 
@@ -190,8 +189,10 @@ def all_decided(
     *,
     sentences: _Cuts,
     knows: FindTypes,
+    source: str = "",
 ) -> list[Patch]:
-    """Applies `decide_mentions` to several documents; ``knows`` is asked once, for the names of all."""
+    """Applies `decide_mentions` to several documents; ``knows`` is asked for the names of all."""
+    patches = with_evidence(documents, patches, rules, knows=knows, source=source)
     works = [_Work(*one, rules, sentences) for one in zip(documents, patches, strict=True) if one[1].add]
     asked = set[str]().union(*(work.asked for work in works))
     known, next_one = knows(asked) if asked else {}, iter(works)

@@ -59,7 +59,11 @@ _DECIMALS: Final = re.compile(r"(?<=\d)\.\d+(?!\w)")
 _EPITHET: Final = re.compile(r"(?!virus|fungi\b)[a-z]{3,}(?:i|us|is|um|ae|ans|ens|(?:an|in|at|os|ic|er)a)\b")
 _OF_BACTERIA: Final = re.compile(r"[a-z]{4,}i\b")  # as pylori, which is taken for part of a disease or a drug, too
 _LETTERS: Final = re.compile(r"[A-Za-z]*\Z")
-_ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bsubsp|\bvar|\bcv|\bpv)\.\Z")
+_ABBREVIATED: Final = re.compile(r"(?:\bspp?|\bs?ssp|\bsubsp|\bvar|\bcv|\bpv|\bnov)\.\Z")
+_RANK: Final = re.compile(
+    r"(?:(?<=\bsp)|(?<=\bspp)|(?<=\bnov)|(?<=\bpv))\.|(?<=[a-z]{3})(?:\s(?:spp?|gen|f\.\s?sp|nov)\.)+"
+)
+_BRACKETED: Final = re.compile(r"(?:[(\[][^\s()\[\]]{1,20}[)\]])+[a-z][^\s()\[\],;]*")  # vinyl of tributyl(vinyl)tin
 
 
 def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
@@ -83,7 +87,7 @@ def neutral_span(text: str, span: Span, *, kind: str) -> Span | None:
     found = span if _PLAIN.fullmatch(text, *span) else _trimmed(text, _balanced(text, _trimmed(text, span, kind)), kind)
     found = _trimmed(text, _grown(text, found, kind), kind) if text[found[1] : found[1] + 1] in _GROWING else found
     found = _begun(text, _without_lists(text, found), kind)
-    found = _with_epithet(text, found)
+    found = _with_rank(text, _with_epithet(text, found), kind)
     said = text[slice(*found)]
     if kind == _CELL_LINE and (number := _NUMBER_OF_LINE.match(text, found[0])) and number.end() == found[1]:
         return found
@@ -182,6 +186,8 @@ def _grown(text: str, span: Span, kind: str) -> Span:
     if text[end] == ".":
         more = _DECIMALS.match(text, end)
         return (start, more.end()) if more else span
+    if kind == _CHEMICAL and (more := _BRACKETED.match(text, end)):
+        return start, more.end()
     if index := _INDEX.match(text, end) or _SUBSTRAIN.match(text, end):
         return start, index.end()
     if kind == _CHEMICAL:
@@ -228,6 +234,12 @@ def _with_epithet(text: str, span: Span) -> Span:
     """Extends a species found by its first word alone by the second, such as in ``Helicobacter pylori``."""
     behind = _SPECIES_BEHIND.match(text, span[1]) if text[span[0] : span[0] + 1].isupper() else None
     return (span[0], behind.end()) if behind and " " not in text[slice(*span)] else span
+
+
+def _with_rank(text: str, span: Span, kind: str) -> Span:
+    """Extends a species by the abbreviated rank behind it, such as ``sp. nov.``, or by the dot of that rank."""
+    rank = _RANK.match(text, span[1]) if kind == _SPECIES else None
+    return (span[0], rank.end()) if rank and text[span[0] : span[0] + 1].isupper() else span
 
 
 def _within_locants(text: str, at: int) -> bool:

@@ -1,0 +1,177 @@
+"""Evidence on mentions from outside the network: longer names of a pack, formulas, variants and genotypes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from fascicle.core.document import Document, Mention, Patch, in_order
+from fascicle.core.mention import Span, contains
+from fascicle.runtime.decoding.formulas import find_formulas, with_formulas
+from fascicle.settings.decision import DocumentDecision
+from fascicle.terms.variant_recogniser import VariantRecogniser
+from fascicle.text.characters import plain_text
+
+FindTypes = Callable[[Collection[str]], Mapping[str, str]]
+"""The type of each name, of those that mean one type alone."""
+_CHEMICAL: Final = "Chemical"
+_WORDS: Final = 3  # before and behind a mention, among which a longer name is sought
+_REACH: Final = 60  # characters
+_BREAK: Final = re.compile(r"[()\[\]{};:,/\n]|\.(?=\s|\Z)")
+_WORD: Final = re.compile(r"[^\s/]+")
+_ALLELES: Final = re.compile(r"(?:[ACGT]{1,2}|[ID]{1,2}|[Aa]{2}|[Bb]{2})(?:/(?:[ACGT]{1,2}|[ID]))?")
+_OF_ALLELES: Final = re.compile(
+    r"\s*(?:genotype|allele|homozygo|heterozygo|carrier|polymorphism|haplotype)", re.IGNORECASE
+)
+_VARIANT: Final = re.compile(
+    r"(?:[cgp]\.)?[A-Z][a-z]{0,2}\d{1,4}(?:[A-Z*][a-z]{0,2}|fs\w*)|rs\d+|.*(?:>|del|ins|dup).*"
+)
+_BLOOD: Final = re.compile(r"(?:ABO|AB|[ABO][12]?|Rh[DdEeCc]?)[+-]?")
+_BEFORE_BLOOD: Final = re.compile(r"blood (?:group|type)s?\s\Z")
+_BEHIND_BLOOD: Final = re.compile(r"\s?\(?blood (?:group|type)")
+
+
+class Text(NamedTuple):
+    """A text with its mentions, and what a pack is asked about it.
+
+    Attributes:
+        text: with plain characters.
+        mentions: of a network.
+        longer: index of a mention -> ranges of words around it that may be one name.
+        formulas: ranges of formulas.
+    """
+
+    text: str
+    mentions: Sequence[Mention]
+    longer: Mapping[int, Sequence[Span]]
+    formulas: Sequence[Span]
+
+    @property
+    def names(self) -> Iterator[str]:
+        """What the pack is asked for."""
+        return (self.text[slice(*span)] for spans in (*self.longer.values(), self.formulas) for span in spans)
+
+
+def with_evidence(
+    documents: Sequence[Document],
+    patches: Sequence[Patch],
+    rules: DocumentDecision,
+    *,
+    knows: FindTypes,
+    source: str = "",
+) -> list[Patch]:
+    """Returns answers after what the pack and the writing of names say of their mentions.
+
+    A mention that is no name by itself becomes the longest name of its type in the pack that holds it, such as
+    ``virus`` in ``hepatitis B virus``. A formula is a chemical. A variant, a genotype or a blood group is no gene.
+
+    Args:
+        documents: that were read.
+        patches: the answer for each.
+        rules: of the model; without a pack nothing changes.
+        knows: is asked twice, for names of all documents.
+        source: of formulas; that of the other mentions by default.
+    """
+    if not rules.pack:
+        return list(patches)
+    plain = [plain_text(one.text) for one in documents]
+    parts = [_may_be_parts(text, patch.add, rules) for text, patch in zip(plain, patches, strict=True)]
+    whole = _asked(knows, (name for one in parts for name in one.values()))
+    texts = [_read(*one, known=whole, rules=rules) for one in zip(plain, patches, parts, strict=True)]
+    known = _asked(knows, (name for one in texts for name in one.names))
+    return [_changed(one, patch, known, source) for one, patch in zip(texts, patches, strict=True)]
+
+
+def _asked(knows: FindTypes, names: Iterable[str]) -> Mapping[str, str]:
+    wanted = set(names)
+    return knows(wanted) if wanted else {}
+
+
+def _may_be_parts(text: str, mentions: Sequence[Mention], rules: DocumentDecision) -> dict[int, str]:
+    """Returns the names of the mentions that may stay, by their indices."""
+    least = {kind: min(rule.low, rule.alone, rule.known) for kind, rule in rules.types.items()}
+    return {
+        at: text[one.start : one.end]
+        for at, one in enumerate(mentions)
+        if len(one.spans) == 1 and one.type in least and (one.score is None or one.score >= least[one.type])
+    }
+
+
+def _read(
+    text: str, patch: Patch, parts: Mapping[int, str], *, known: Mapping[str, str], rules: DocumentDecision
+) -> Text:
+    asked = (at for at, name in parts.items() if known.get(name) != patch.add[at].type)
+    longer = {at: _around(text, patch.add[at].spans[0]) for at in asked}
+    formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
+    return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas)
+
+
+def _changed(one: Text, patch: Patch, known: Mapping[str, str], source: str) -> Patch:
+    found = _without_variants(one.text, _widened(one, known))
+    formulas = [span for span in one.formulas if known.get(one.text[slice(*span)], _CHEMICAL) == _CHEMICAL]
+    if formulas and (name := source or next((mention.source for mention in found), "")):
+        found = with_formulas(found, formulas, source=name)
+    return patch if found == list(patch.add) else msgspec.structs.replace(patch, add=in_order(found))
+
+
+def _around(text: str, span: Span) -> list[Span]:
+    """Returns the ranges of whole words of one phrase that hold a range and more."""
+    start, end = span
+    first, last = max(0, start - _REACH), min(len(text), end + _REACH)
+    floor = max((one.end() for one in _BREAK.finditer(text, first, start)), default=first)
+    stop = _BREAK.search(text, end, last)
+    starts = [one.start() for one in _WORD.finditer(text, floor, start)][-_WORDS:]
+    ends = [one.end() for one in _WORD.finditer(text, end, stop.start() if stop else last)][:_WORDS]
+    return [
+        (one, other)
+        for one in {start, *starts}
+        for other in {end, *ends}
+        if (one, other) != span and _is_whole(text, one, other)
+    ]
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """True if a range begins and ends with a letter or digit, and in no word."""
+    inside, beside = text[start] + text[end - 1], text[max(0, start - 1) : start] + text[end : end + 1]
+    return inside.isalnum() and not any(map(str.isalnum, beside))
+
+
+def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
+    """Returns the mentions, of which parts of a longer name have become that name."""
+    wholes: dict[tuple[str, Span], Mention] = {}
+    for at, spans in one.longer.items():
+        mention = one.mentions[at]
+        names = [span for span in spans if known.get(one.text[slice(*span)]) == mention.type]
+        if names:
+            span = max(names, key=lambda pair: pair[1] - pair[0])
+            before = wholes.get((mention.type, span), mention)
+            best = max(before, mention, key=lambda other: 1.0 if other.score is None else other.score)
+            wholes[mention.type, span] = msgspec.structs.replace(best, spans=(span,))
+    kept = [mention for mention in one.mentions if not _is_in(mention, wholes)]
+    return [*kept, *wholes.values()]
+
+
+def _is_in(mention: Mention, wholes: Collection[tuple[str, Span]]) -> bool:
+    return any(kind == mention.type and contains(span, mention.spans[0]) for kind, span in wholes)
+
+
+def _without_variants(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """Returns the mentions without genes that are variants, genotypes or blood groups."""
+    genes = [one for one in mentions if one.type == "Gene" and len(one.spans) == 1]
+    variants = list[Span]()
+    if any(_VARIANT.fullmatch(text, *one.spans[0]) for one in genes):
+        (found,) = VariantRecogniser().predict([Document(id="", text=text)])
+        variants = [one.spans[0] for one in found.add]
+    wrong = {one for one in genes if _is_allele(text, one) or any(contains(span, one.spans[0]) for span in variants)}
+    return [one for one in mentions if one not in wrong]
+
+
+def _is_allele(text: str, mention: Mention) -> bool:
+    start, end = mention.spans[0]
+    if _ALLELES.fullmatch(text, start, end):
+        return _OF_ALLELES.match(text, end) is not None
+    is_blood = _BLOOD.fullmatch(text, start, end) is not None
+    return is_blood and bool(_BEFORE_BLOOD.search(text[max(0, start - 13) : start]) or _BEHIND_BLOOD.match(text, end))

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from fascicle.core.document import Document, Mention, Patch
+from fascicle.runtime.decoding.evidence import with_evidence
+from fascicle.settings.decision import DocumentDecision, TypeDecision
+
+KINDS = ("CellLine", "Chemical", "Disease", "Gene", "Species")
+RULES = DocumentDecision(types=dict.fromkeys(KINDS, TypeDecision()), pack="basic@2")
+PACK = {
+    "hepatitis B virus": "Species",
+    "Drosophila melanogaster": "Species",
+    "mice": "Species",
+    "transgenic mice": "Species",
+    "neu": "Gene",
+    "HER-2/neu": "Gene",
+    "BaF3": "CellLine",
+    "iron overload": "Disease",
+}
+
+
+def knows(names: Collection[str]) -> Mapping[str, str]:
+    return {name: PACK[name] for name in names if name in PACK}
+
+
+def found(text: str, *names: tuple[str, str], rules: DocumentDecision = RULES) -> list[tuple[str, str]]:
+    mentions = [
+        Mention(((text.index(name), text.index(name) + len(name)),), kind, score=0.8, source="m")
+        for name, kind in names
+    ]
+    (patch,) = with_evidence([Document(id="1", text=text)], [Patch(add=tuple(mentions))], rules, knows=knows)
+    return [(text[m.start : m.end], m.type) for m in patch.add]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        (
+            "of hepatitis B virus in",
+            [("hepatitis", "Species"), ("virus", "Species")],
+            [("hepatitis B virus", "Species")],
+        ),
+        ("fly Drosophila melanogaster.", [("melanogaster", "Species")], [("Drosophila melanogaster", "Species")]),
+        ("with iron overload", [("overload", "Disease")], [("iron overload", "Disease")]),
+        ("of transgenic mice", [("mice", "Species")], [("mice", "Species")]),  # a name by itself
+        ("of hepatitis B virus", [("hepatitis", "Disease")], [("hepatitis", "Disease")]),  # of another type
+        ("iron. overload", [("overload", "Disease")], [("overload", "Disease")]),  # no phrase
+        ("of HER-2/neu", [("HER-2", "Gene"), ("neu", "Gene")], [("HER-2", "Gene"), ("neu", "Gene")]),
+        ("the TT genotype", [("TT", "Gene")], []),
+        ("the A/G allele of TT", [("A/G", "Gene"), ("TT", "Gene")], [("TT", "Gene")]),
+        ("blood group A and ABO blood groups", [("ABO", "Gene")], []),
+        ("of p.Val600Glu in BRAF", [("Val600Glu", "Gene"), ("BRAF", "Gene")], [("BRAF", "Gene")]),
+        ("in SOCl2 at", [("SOCl2", "Gene")], [("SOCl2", "Chemical")]),
+        ("BaF3 cells", [("BaF3", "CellLine")], [("BaF3", "CellLine")]),  # a cell line by the pack
+    ],
+)
+def test_evidence(text: str, names: list[tuple[str, str]], expected: list[tuple[str, str]]) -> None:
+    assert found(text, *names) == expected
+    assert found(text, *names, rules=DocumentDecision()) == names  # without a pack nothing changes
+
+
+def test_formulas_are_for_models_of_chemicals() -> None:
+    rules = DocumentDecision(types={"Gene": TypeDecision()}, pack="basic@2")
+    assert found("in SOCl2 at", ("SOCl2", "Gene"), rules=rules) == [("SOCl2", "Gene")]
+
+
+def test_a_formula_is_found_where_the_network_found_nothing() -> None:
+    document = Document(id="1", text="Add SOCl2.")
+    (patch,) = with_evidence([document], [Patch()], RULES, knows=knows, source="m")
+    assert patch.add == (Mention(((4, 9),), "Chemical", score=0.9, source="m"),)
