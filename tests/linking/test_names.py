@@ -149,3 +149,9 @@ def test_the_short_form_decides_between_concepts_of_the_long_one(
     text = f"{long} ({short}) was studied. In patients {short} was seen."
     for name in (long, short):
         assert [link.curie for link in links_of(linker, text, name, "Disease")] == [curie]
+
+
+@pytest.mark.parametrize(("name", "curie"), [("retinoic acid", "MESH:D014212"), ("triacylglycerol", "MESH:D014280")])
+def test_a_descriptor_precedes_loose_names_of_supplementary_records(linker: Linker, name: str, curie: str) -> None:
+    (link,) = links_of(linker, f"Retinoyl glucuronide, trilinolein and {name} were measured.", name, "Chemical")
+    assert link.curie == curie

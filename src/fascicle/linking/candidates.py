@@ -19,6 +19,7 @@ TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
 FAR: Final = 10.0  # times as probable
 MOST: Final = 64  # candidates of a unit
+SUPPLEMENTARY: Final = "MESH:C"  # of the identifiers of supplementary records
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
 BROADER: Final = "broader"  # tier of a candidate that has a label of another vocabulary as a loose name
 PRECEDED, ELSEWHERE = -1, -2  # of `Candidates.precedence`

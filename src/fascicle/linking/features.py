@@ -12,7 +12,7 @@ import numpy as np
 from fascicle.core.arrays import Bools, Floats, Ints
 from fascicle.core.document import Document
 from fascicle.linking.asking import WAYS, Unit
-from fascicle.linking.candidates import CANONICAL, DENSE, TIERS, Candidates
+from fascicle.linking.candidates import CANONICAL, DENSE, SUPPLEMENTARY, TIERS, Candidates
 from fascicle.linking.equivalents import ABOVE, EXACTLY, NAMESAKE, REFERRED, TWICE
 from fascicle.linking.families import Families
 from fascicle.linking.species import NearbySpecies, Species, agreement, to_species
@@ -36,7 +36,6 @@ _OF_FAMILY: Final = np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0])
 RARE_SHORT_FORM: Final = "rare short form"
 _RARE: Final = 0.03  # sum of the priors of a name of two to five letters that is hardly ever meant
 _UNDEFINED: Final = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9]{2,5}")
-_SUPPLEMENTARY: Final = "MESH:C"
 _SYMBOLS: Final = ("Gene", "CellLine")  # types whose names look like short forms
 FEATURES: Final = (
     "any candidate",
@@ -140,7 +139,7 @@ class FeatureExtractor:
         values = np.zeros(len(found.owners))
         if len(rows):
             curies = self.pack.curies.strings.take(found.concepts[rows])
-            supplementary = np.array([one.startswith(_SUPPLEMENTARY) for one in curies], dtype=np.bool_)
+            supplementary = np.array([one.startswith(SUPPLEMENTARY) for one in curies], dtype=np.bool_)
             meant = np.bincount(found.owners, weights=found.priors, minlength=len(found.units))[found.owners[rows]]
             values[rows] = (meant < _RARE) | supplementary
         return values

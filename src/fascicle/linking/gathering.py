@@ -20,6 +20,8 @@ from fascicle.linking.candidates import (
     FAR,
     FOLDED,
     REMEMBERED,
+    SUPPLEMENTARY,
+    TIERS,
     Candidates,
     FoundConcepts,
     label_precedence,
@@ -294,7 +296,23 @@ class CandidateGenerator:
         gathered.precedence[loose & np.isin(best.owners, self._answerable.labelled_elsewhere(units))] = ELSEWHERE
         allowed = (ways != _SHORT) | distinctive | (agrees >= _HALF)
         allowed[self._families.strangers(gathered)] = False
+        allowed[self._supplementary(gathered)] = False
         return limit_candidates(gathered, self._allowed(gathered, allowed))
+
+    def _supplementary(self, found: Candidates) -> Ints:
+        """Returns supplementary records of MeSH with another label, where a descriptor has the name as well.
+
+        Theirs are mostly names of a parent or a mixture: ``Retinoic acid`` of retinoyl glucuronide.
+        """
+        counts = np.bincount(found.owners, minlength=len(found.units))
+        rows = np.flatnonzero(counts[found.owners] > 1)
+        curies = self.finder.pack.curies.strings.take(found.concepts[rows])
+        of_record = np.array([one.startswith(SUPPLEMENTARY) for one in curies], dtype=np.bool_)
+        best = np.full(len(found.units), len(TIERS))
+        np.minimum.at(best, found.owners[rows[~of_record]], found.tiers[rows[~of_record]])
+        loose = of_record & ~found.labels[rows] & (found.tiers[rows] >= best[found.owners[rows]])
+        less: Ints = rows[loose]
+        return less
 
     def _agreement(self, units: Sequence[Unit], owners: Ints, concepts: Ints, ways: Ints) -> tuple[Bools, Floats]:
         """Returns features of candidates that were found by short forms: see `Candidates`."""
