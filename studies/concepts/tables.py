@@ -169,6 +169,19 @@ def everyday() -> str:
     return markdown(["list", "state", "type", "names", "right", "wrong", "none", "right, %"], body) if body else MISSING
 
 
+def names() -> str:
+    """Names as people write them."""
+    states = {state: result(f"concepts-names-{state}").get("lists", {}) for state in (_BEFORE, _NOW)}
+    verdicts = ("names", "right", "wrong", "ambiguous", "none", "not found")
+    body = [
+        [title, state, *(str(one.get(verdict, 0)) for verdict in verdicts), _share(one["right"], one["names"])]
+        for title in states[_NOW]
+        for state, lists in states.items()
+        if (one := lists.get(title))
+    ]
+    return markdown(["list", "state", *verdicts, "right, %"], body) if body else MISSING
+
+
 def shorts() -> str:
     """Short forms that their texts define."""
     body = [

@@ -217,6 +217,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "concepts-stated": concept_tables.stated,
     "concepts-labels": concept_tables.labels,
     "concepts-everyday": concept_tables.everyday,
+    "concepts-names": concept_tables.names,
     "concepts-shorts": concept_tables.shorts,
     "concepts-paths": concept_tables.paths,
     "concepts-corrections": concept_tables.corrections,

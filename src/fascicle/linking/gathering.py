@@ -42,6 +42,7 @@ from fascicle.terms.terms import NAME_KINDS
 _HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
 _LABEL: Final = NAME_KINDS.index("label")
 _GENE: Final = "Gene"
+_DESCRIPTOR: Final = "MESH:D"
 _PLACEHOLDER: Final = re.compile(r"LOC\d+")  # symbol of a gene that has none yet
 _Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
 _Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
@@ -307,10 +308,13 @@ class CandidateGenerator:
         counts = np.bincount(found.owners, minlength=len(found.units))
         rows = np.flatnonzero(counts[found.owners] > 1)
         curies = self.finder.pack.curies.strings.take(found.concepts[rows])
-        of_record = np.array([one.startswith(SUPPLEMENTARY) for one in curies], dtype=np.bool_)
+        records, descriptors = (
+            np.array([one.startswith(prefix) for one in curies], dtype=np.bool_)
+            for prefix in (SUPPLEMENTARY, _DESCRIPTOR)
+        )
         best = np.full(len(found.units), len(TIERS))
-        np.minimum.at(best, found.owners[rows[~of_record]], found.tiers[rows[~of_record]])
-        loose = of_record & ~found.labels[rows] & (found.tiers[rows] >= best[found.owners[rows]])
+        np.minimum.at(best, found.owners[rows[descriptors]], found.tiers[rows[descriptors]])
+        loose = records & ~found.labels[rows] & (found.tiers[rows] >= best[found.owners[rows]])
         less: Ints = rows[loose]
         return less
 
