@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.errors import FascicleError, InputError, RecipeError
-from fascicle.settings.recipes.corpora import CorpusTypes
+from fascicle.settings.recipes.corpora import CorpusSettings, CorpusTypes
 from fascicle.settings.recipes.recogniser import Recipe
 from fascicle.training.corpus import check_labels, choose_types, read_part
 from fascicle.training.engine.events import Note
@@ -84,6 +85,22 @@ def test_all_parts_alike(tiny_recipe: Maker, toy_corpus: Path, tmp_path: Path) -
         assert f"{part}: {18 - count} gold mentions are left out ({18 - count} Chemical)" in notes
         assert f"{part}: {count} gold mentions have another type ({count} Disease)" in notes
     assert events[-1].answer.test.counts.support == count
+
+
+def test_texts_are_learned_as_they_are_printed(tmp_path: Path) -> None:
+    record = {
+        "fascicle": 1,
+        "id": "1",
+        "text": "Li\u00adthium helps.",
+        "mentions": [{"spans": [[0, 8]], "type": "Chemical"}],
+    }
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
+    path = str(tmp_path / "a.jsonl")
+    corpus = CorpusSettings(format="jsonl", train=path, dev=path)
+    assert [(m.text_in(d.text), d.text) for d in read_part(corpus, "train") for m in d.mentions] == [
+        ("Lithium", "Lithium helps.")
+    ]
+    assert [d.text for d in read_part(corpus, "dev")] == [record["text"]]
 
 
 def test_several_types_as_one(tiny_recipe: Maker) -> None:

@@ -54,6 +54,19 @@ def corpus(tmp_path: Path) -> Path:
     return written(tmp_path / "raw.jsonl", texts(60))
 
 
+def test_words_with_characters_that_print_nothing_are_whole(tmp_path: Path) -> None:
+    text = "Li\u00adthium caused dia\u200bbetes."
+    made = LabelRequest(
+        files=(str(written(tmp_path / "raw.jsonl", [Document(id="1", text=text)])),),
+        output=str(tmp_path / "x.labels"),
+        model="biomed-fast",
+    )
+    label_files(made)
+    (labels,) = read_labels(tmp_path / "x.labels", [Document(id="1", text=text)])
+    assert labels.document.text == "Lithium caused diabetes."
+    assert len(labels.words) == 4
+
+
 def test_a_model_is_asked_and_its_words_are_kept(cli: Cli, model: Path, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.labels"
     result = cli("label", model, corpus, "-o", out, "--note", "texts: CC0", "--floor", "0.05")

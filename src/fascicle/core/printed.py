@@ -40,6 +40,12 @@ class Printed(NamedTuple):
     keys: dict[MentionKey, MentionKey]
 
 
+def as_printed(document: Document) -> Document:
+    """Returns a document without characters that print nothing; the same object if it has none."""
+    view = _view(document)
+    return view.document if view else document
+
+
 def run_on_printed(run: _Run, documents: Sequence[Document]) -> Iterator[Patch]:
     """Yields the patches of a step that reads documents as they are printed; their ranges are those of the documents.
 

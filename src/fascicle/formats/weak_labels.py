@@ -23,6 +23,7 @@ import numpy as np
 
 from fascicle.core.arrays import Bools, Floats, Floats32, Ints
 from fascicle.core.document import Document
+from fascicle.core.printed import as_printed
 from fascicle.core.tags import tag_scheme
 from fascicle.errors import FormatError, InputError, Place, explain_errors
 from fascicle.formats.distributions import SCHEMA, open_headed
@@ -232,7 +233,7 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
             were not given) are passed over.
 
     Yields:
-        The labels of each document of the file, in order.
+        The labels of each document of the file, in order; the documents are without characters that print nothing.
 
     Raises:
         InputError: the file cannot be read; or it was made for other texts.
@@ -240,7 +241,7 @@ def read_labels(path: str | Path, documents: Iterable[Document]) -> Iterator[Lab
     """
     header, entries = read_entries(path)
     rules, tags = segmenter(header.segmenter).name, len(header.tags)
-    given = iter(documents)
+    given = map(as_printed, documents)
     for entry in entries:
         if isinstance(entry, End):
             return

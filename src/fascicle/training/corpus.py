@@ -24,6 +24,7 @@ from msgspec import UnsetType
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.tree import path_exists
 from fascicle.core.mention import overlaps
+from fascicle.core.printed import as_printed
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.report import ReadReport
@@ -237,7 +238,8 @@ def read_with(
     """
     request = reading_of_part(corpus, part, place=place)
     try:
-        return list(read_file(path, request, report=report))
+        documents = read_file(path, request, report=report)
+        return [as_printed(one) if part == "train" else one for one in documents]  # a model reads texts as printed
     except UsageError as error:
         raise RecipeError(f"in [{place}], {_with_keys(str(error), place)}") from None
     except InputError as error:

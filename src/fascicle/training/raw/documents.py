@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from fascicle.core.document import Document
 from fascicle.core.files.source import Source
+from fascicle.core.printed import as_printed
 from fascicle.core.wording import plural
 from fascicle.errors import InputError, RecipeError, UsageError
 from fascicle.formats.exclusions import exclusions_by_key, read_exclusions
@@ -91,7 +92,8 @@ def raw_documents(settings: TextSettings, *, seed: int, counts: TextCounts | Non
         counts.characters += 0 if held_out else len(document.text)
         for name in settings.keep:
             counts.facts.setdefault(name, Counter())[document.meta[name]] += 1
-        yield RawDocument(text=document.text, key=pseudo_random_number(identifier, str(seed)), held_out=held_out)
+        text = as_printed(document).text
+        yield RawDocument(text=text, key=pseudo_random_number(identifier, str(seed)), held_out=held_out)
 
 
 def pseudo_random_number(identifier: str, purpose: str) -> int:

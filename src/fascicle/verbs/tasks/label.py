@@ -15,6 +15,7 @@ from fascicle.core.arguments import Paths, to_path_list, validate_arguments
 from fascicle.core.document import Document, Mention, Patch, unique
 from fascicle.core.files.apart import Inputs
 from fascicle.core.files.part import PartFile, part_paths
+from fascicle.core.printed import as_printed
 from fascicle.core.stream import Outcome, answer_each, chunks, failure_error
 from fascicle.core.tags import SCHEMES
 from fascicle.core.wording import plural
@@ -314,7 +315,7 @@ class _Work:
         account = self.run.account
         reasons = self.protected.reasons(documents)
         account.left_out.update(filter(None, reasons))
-        kept = [one for one, reason in zip(documents, reasons, strict=True) if not reason]
+        kept = [as_printed(one) for one, reason in zip(documents, reasons, strict=True) if not reason]
         for document, tagged in answer_each(self.predictor.tag, kept) if kept else ():
             if isinstance(tagged, Exception):
                 account.predicting.add(failure_error(Outcome(document, error=tagged)))
