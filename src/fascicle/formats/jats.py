@@ -32,6 +32,7 @@ from fascicle.formats.extraction import (
 )
 from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
+from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
 
 _STEP: Final = "jats"
@@ -75,7 +76,8 @@ _OPEN: Final = frozenset(
 )
 _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
-_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": " ", "label": " ", "inline-graphic": " ", "s": " "})
+_BREAK: Final = "\x1e"  # which XML cannot hold
+_AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
 
@@ -219,7 +221,12 @@ class Blocks:
 
     def _end(self, kind: str) -> None:
         text = self._line.take()
-        text = collapse(text) if kind != "table" else text.strip(" \n")
+        if kind == "table":
+            text = text.replace(_BREAK, " ").strip(" \n")
+        elif _BREAK in text:
+            text = without_wraps("\n".join(filter(None, map(collapse, text.split(_BREAK)))))
+        else:
+            text = collapse(text)
         if not text:
             return
         if kind == "table" and self.found and self.found[-1].name == "table":

@@ -35,7 +35,7 @@ from fascicle.formats.page_parts import (
     usual_pitch,
 )
 from fascicle.formats.report import ReadReport
-from fascicle.text.borders import list_items
+from fascicle.text.borders import without_wraps
 from fascicle.text.raised import Level, Line
 
 _CROSSING: Final = 0.34  # of the pieces of a region, at most, may lie across the space between two columns
@@ -46,7 +46,6 @@ _LINES: Final = 100  # of a paragraph, whose spaces tell where it ends
 _CUT: Final = re.compile(r"([^\W\d_][\w'-]*)[-\u00ad\u2010\u2011]$")
 _LEVELS: Final = re.compile(f"{UP}([^{DOWN}]*){DOWN}")
 _SOFT: Final = re.compile(r"\u00ad(?!\s*$)")  # a soft hyphen that is not printed
-_WRAP: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]*")
 _LIGATURES: Final = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)))
 
@@ -210,9 +209,7 @@ class _Joined:
     @property
     def text(self) -> str:
         """Text so far: a line end stands before an item of a list, and a blank between the lines of prose."""
-        text = "".join(self._parts)
-        starts = {item.start for item in list_items(text)}
-        return _WRAP.sub(lambda end: "\n" if end.end() in starts else " ", text)
+        return without_wraps("".join(self._parts))
 
     def add(self, line: Piece, pitch: float = 0) -> int:
         """Adds one line: to the paragraph, to the word that is cut off before it, or as a new paragraph.

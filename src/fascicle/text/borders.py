@@ -21,6 +21,7 @@ from fascicle.core.document import Document
 
 _LINE_ENDS: Final = "\r\x85\u2028\u2029"
 _EMPTY: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
+_WRAP: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _CELL: Final = re.compile(r"(?<=[\w)\]%]) *+\t[\t ]*+(?=\S)")
 _FULL: Final = 50  # characters: names in lists are hardly longer
 _NARROW: Final = 25  # characters: prose is hardly wrapped at fewer
@@ -88,6 +89,12 @@ def list_items(text: str) -> Iterator[Item]:
                 size = head.end() if head else 0
                 yield Item(begin, begin + size, starts[after] - 1, size > 0 or len(heads) >= _LEAST)
         start = following
+
+
+def without_wraps(text: str) -> str:
+    """Returns a text of the same size: a single line end that begins no item of a list becomes a blank."""
+    starts = {item.start for item in list_items(text)}
+    return _WRAP.sub(lambda end: "\n" if end.end() in starts else " ", text)
 
 
 def _beginnings(lines: Sequence[str]) -> list[int]:
