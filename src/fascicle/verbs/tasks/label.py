@@ -43,8 +43,7 @@ class LabelRequest:
 
     Attributes:
         model: as `fascicle.load` takes it, or a pipeline: the mentions of all its steps are labels. ``None``: the
-            mentions that the texts have, of another tool; their score, or an attribute that states one, is the
-            probability.
+            mentions that the texts have; their score, or an attribute that states one, is the probability.
         files: texts, as `fascicle.annotate` takes them.
         output: the file to write.
         reading: format and options of the texts.
