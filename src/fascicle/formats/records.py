@@ -30,6 +30,7 @@ _HOLDS: Final = held_fields(
     "JSON records", "text-between-words sentences mentions discontinuous nested scores", partly="ids", also=OF_LINKS
 )
 _CONTAINERS: Final = ("projects", "documents", "examples")  # fields of objects around the records
+_OUTSIDE, _UNKNOWN = "O", "-"  # tags; spaCy 2 writes the second where nobody annotated
 _ANSWER: Final = "answer"
 _ACCEPTED: Final = "accept"
 _DECODER: Final = msgspec.json.Decoder()
@@ -175,10 +176,23 @@ def _records_in(value: Any) -> Iterator[Any]:
             yield {**annotation, "text": text}
         case {"classes": _, "annotations": list(pairs)}:
             yield from (one for pair in pairs if pair is not None for one in _records_in(pair))
+        case {"paragraphs": [{"sentences": [{"tokens": [{"orth": _}, *_]}, *_]}, *_] as paragraphs}:
+            yield from (_of_spacy_2(one) for one in paragraphs)
         case dict() if parts := _parts_of(value):
             yield from (one for part in parts for one in _records_in(part))
         case _:
             yield value
+
+
+def _of_spacy_2(paragraph: Any) -> dict[str, Any]:
+    """Returns a paragraph of the training data of spaCy 2 as a record of tokens and tags."""
+    try:
+        sentences = [sentence["tokens"] for sentence in paragraph["sentences"]]
+        tags = [token.get("ner") or _OUTSIDE for sentence in sentences for token in sentence]
+        tokens = [[token["orth"] for token in sentence] for sentence in sentences]
+    except (AttributeError, KeyError, TypeError):
+        return {"paragraphs": paragraph}  # which no shape reads
+    return {"tokens": tokens, "tags": [_OUTSIDE if tag == _UNKNOWN else tag for tag in tags]}
 
 
 def _parts_of(value: dict[str, Any]) -> list[Any]:

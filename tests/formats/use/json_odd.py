@@ -43,7 +43,6 @@ DOCCANO = (
         {"id": 1, "text": TEXT, "label": [[22, 26, "Disease"], [0, 7, "Drug"]], "Comments": []},
         {"id": 2, "text": "Nothing.", "label": [], "Comments": ["why?"]},
         wanted=(Page(TEXT, (DRUG, PAIN), "1"), Page("Nothing.", (), "2")),
-        flawed=True,
     ),
     _lines(
         "doccano of the years before 2021, with numbers for labels",
@@ -108,7 +107,6 @@ LABEL_STUDIO = (
         Page(TEXT, (), "5"),
         Page("None.", (), "6"),
         reader="label-studio",
-        flawed=True,
     ),
     _whole(
         "relations, and a note on a region",
@@ -204,7 +202,6 @@ PRODIGY = (
             "answer": "accept",
         },
         wanted=(Page(TEXT, (DRUG, PAIN)),),
-        flawed=True,
     ),
 )
 _TOKENS: Final = [
@@ -239,7 +236,6 @@ SPACY = (
             }
         ],
         Page("Aspirin helps against chest pain", (DRUG, mark(22, 32, "Disease"))),
-        flawed=True,
     ),
     _whole(
         "a document of spaCy with ids of a knowledge base",
@@ -251,7 +247,6 @@ SPACY = (
             "cats": {},
         },
         Page(TEXT, (mark(0, 7, "Drug", "MESH:D001241"),)),
-        flawed=True,
     ),
     _lines(
         "JSON Lines of spaCy's own entity ruler is no corpus",
@@ -322,7 +317,6 @@ PUBANNOTATION = (
             "relations": [{"id": "R1", "pred": "treats", "subj": "T1", "obj": "T2"}],
         },
         Page(TEXT, (DRUG, PAIN)),
-        flawed=True,
     ),
     _whole(
         "PubAnnotation in tracks",
@@ -336,7 +330,6 @@ PUBANNOTATION = (
             ],
         },
         Page(TEXT, (DRUG, PAIN)),
-        flawed=True,
     ),
     _whole(
         "PubAnnotation with a bag of places, blocks and a style",
@@ -389,7 +382,6 @@ GATE = (
         "GATE with two sets",
         _bdoc(TEXT, "p", Key=[("Drug", 0, 7)], Other=[("Disease", 22, 26)]),
         Page(TEXT, (DRUG, PAIN)),
-        flawed=True,
     ),
     _whole(
         "GATE with offsets of Java",
@@ -474,20 +466,19 @@ BIOC = (
         ],
         Page("Gout", (), "7"),
         reader="bioc-json",
-        flawed=True,
     ),
 )
 NATIVE = (
     _lines(
-        "our own lines whose offsets a program in JavaScript wrote",
+        "our own lines to which a program in JavaScript added a mention",
         {
+            "fascicle": 1,
             "id": "1",
             "text": f"{SMILE} Aspirin",
-            "mentions": [{"start": 3, "end": 10, "type": "Drug", "text": "Aspirin"}],
+            "mentions": [{"spans": [[3, 10]], "type": "Drug", "text": "Aspirin"}],
         },
         wanted=(Page(f"{SMILE} Aspirin", (mark(2, 9, "Drug"),), "1"),),
         reader="jsonl",
-        flawed=True,
     ),
 )
 _ANNOTATION: Final = {

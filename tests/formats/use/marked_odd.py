@@ -28,7 +28,8 @@ _MEDLINE: Final = (
 def _given(
     name: str, reader: str, path: str, content: str | bytes, *wanted: Page, flawed: bool = False, **more: str
 ) -> Given:
-    return Given(name=name, format=reader, files={path: content, **more}, wanted=wanted, flawed=flawed)
+    read = "d" if path.startswith("d/") else ""
+    return Given(name=name, format=reader, files={path: content, **more}, wanted=wanted, flawed=flawed, read=read)
 
 
 def _brat(name: str, text: str, lines: str, *marks: Marked, flawed: bool = False) -> Given:
@@ -74,7 +75,6 @@ BIOC = (
         'ole="Disease"/>'
         "</relation>",
         Page("Lithium", (mark(0, 7, "Chemical"),), "7"),
-        flawed=True,
     ),
     _bioc(
         "a space between passages that is wider than one",
@@ -90,7 +90,6 @@ PUBTATOR = (
         "a.txt",
         "7|t|A|t|B in mice\n7|a|Tremor|pain\n7\t14\t20\tTremor\tDisease\tMESH:D014202\n\n",
         Page("A|t|B in mice Tremor|pain", (mark(14, 20, "Disease", "MESH:D014202"),), "7"),
-        flawed=True,
     ),
     _given(
         "a mention that is two, with the names of both in a seventh column",
@@ -99,7 +98,6 @@ PUBTATOR = (
         "7|t|Breast and lung cancer.\n7|a|None.\n"
         "7\t0\t22\tBreast and lung cancer\tDisease\tD001943|D008175\tBreast cancer|lung cancer\n",
         Page("Breast and lung cancer. None.", (mark(0, 22, "Disease", "D001943", "D008175"),), "7"),
-        flawed=True,
     ),
     _given(
         "a relation between concepts, and no id",
@@ -160,7 +158,6 @@ CONLL = (
         "a.tsv",
         "Breast cancer\tB-Disease\n\u00a0kills\tO\n",
         Page("Breast cancer \u00a0kills", (mark(0, 13, "Disease"),)),
-        flawed=True,
     ),
     _given(
         "types with dashes, and a tag that continues nothing",
@@ -168,7 +165,6 @@ CONLL = (
         "a.tsv",
         "HeLa\tB-Cell-line\ncells\tI-Cell-line\nand\tO\nB\tI-cell\n",
         Page("HeLa cells and B", (mark(0, 10, "Cell-line"), mark(15, 16, "cell"))),
-        flawed=True,
     ),
     _given(
         "CoNLL-2003 with a mention from border to border",
@@ -176,7 +172,6 @@ CONLL = (
         "a.txt",
         "-DOCSTART- -X- O O\n\nLung NN I-NP I-Disease\nCOPD NN I-NP B-Disease\n. . O O\n",
         Page("Lung COPD .", (mark(0, 4, "Disease"), mark(5, 9, "Disease"))),
-        flawed=True,
     ),
     _given(
         "CoNLL-U with words that are parts of a token, and no tags",
@@ -187,7 +182,6 @@ CONLL = (
         "2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tcry\tcry\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
         "4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n",
         Page("Do n't cry ."),
-        flawed=True,
     ),
     _given(
         "tokens that are quotes and hashes",
@@ -243,21 +237,20 @@ KNOWTATOR = (
         "ung ... cancer"
         '</spannedText></annotation><classMention id="i1"><mentionClass id="MONDO:0008903">lung cancer</mentionClass>'
         "</classMention></annotations>",
-        Page("lung or liver cancer", (Marked(((0, 4), (14, 20)), "lung cancer", ("MONDO:0008903",)),), "7"),
-        flawed=True,
+        Page("lung or liver cancer", (Marked(((0, 4), (14, 20)), "MONDO", ("MONDO:0008903",)),), "7"),
         **{"d/texts/7.txt": "lung or liver cancer"},
     ),
     _given(
         "a project of Knowtator 2",
         "knowtator",
-        "d/p.knowtator",
+        "d/Annotations/7.xml",
         '<?xml version="1.0" encoding="UTF-8"?><knowtator-project><document id="7" text-file="7.txt"><anno'
         'tation id="7-1" '
-        'annotator="A" type="identity"><class id="CHEBI_6472" label="lithium"/><span id="s1" start="0" end'
+        'annotator="A" type="identity"><class id="http://purl.obolibrary.org/obo/CHEBI_6472" label="lithiu'
+        'm"/><span id="s1" start="0" end'
         '="7">Lithium'
         "</span></annotation></document></knowtator-project>",
         Page("Lithium", (mark(0, 7, "CHEBI", "CHEBI:6472"),), "7"),
-        flawed=True,
         **{"d/7.txt": "Lithium"},
     ),
 )
@@ -282,7 +275,6 @@ PAPERS = (
             "<expan>myocardial infarction</expan></choice> came</p>"
         ),
         "On\n\nThe tremmor MI came",
-        flawed=True,
     ),
     _xml(
         "a list, a quotation and verse",
@@ -291,7 +283,6 @@ PAPERS = (
             "<div><head>Head</head><list><item>asthma</item><item>gout</item></list><lg><l>one</l><l>two</l></lg></div>"
         ),
         "On\n\nHead\n\nasthma\n\ngout\n\none\n\ntwo",
-        flawed=True,
     ),
     _xml(
         "a title with a formula and a sign of its trade",
@@ -303,7 +294,6 @@ PAPERS = (
             "<CopyrightInformation>Mine.</CopyrightInformation></Abstract>"
         ),
         "CO2 and BRCA1\u00ae <5>.\nAIM: One.\nTwo.",
-        flawed=True,
     ),
     _xml(
         "no abstract, and a title in two languages",
@@ -320,7 +310,6 @@ PAPERS = (
         "Text></Abstract>"
         "</BookDocument></PubmedBookArticle></PubmedArticleSet>",
         "Lung cancer\nOne.",
-        flawed=True,
     ),
     _xml(
         "a formula that is written in TeX and in MathML",
@@ -343,7 +332,6 @@ PAPERS = (
             "",
         ),
         "On\n\nLung cancer.\n\nLungenkrebs.",
-        flawed=True,
     ),
     _xml(
         "a table with cells that span, and a note of it",
@@ -367,7 +355,6 @@ PAPERS = (
             "<def><p>infarction</p></def></def-item></def-list></body>",
         ),
         "On\n\nGout [1] came.\n\nMI - infarction",
-        flawed=True,
     ),
 )
 CITATIONS = (
@@ -385,7 +372,6 @@ CITATIONS = (
         "a.ris",
         "TY  - CHAP\nAU  - A, B\nTI  - Gout\nT2  - A book\nKW  - pain\nKW  - asthma\nAB  - One.\nER  - \n",
         Page("Gout\n\nOne."),
-        flawed=True,
     ),
     _given(
         "nbib with a title over lines and an abstract of another publisher",
@@ -394,7 +380,6 @@ CITATIONS = (
         "PMID- 7\nLID - 10.1/x [doi]\nTI  - Gout\n      and pain.\nOAB - Publisher: Abstract.\nAB  - One\n"
         "      two.\nFAU - A, B\n",
         Page("Gout and pain.\nOne two.", (), "7"),
-        flawed=True,
     ),
     _given(
         "nbib of a book, and tags that are empty",
@@ -403,7 +388,6 @@ CITATIONS = (
         "PMID- 7\nBTI - GeneReviews\nTI  - Gout\nAB  - \nPMID- 8\nTI  - Pain\n",
         Page("Gout", (), "7"),
         Page("Pain", (), "8"),
-        flawed=True,
     ),
     _given(
         "RIS of a database whose lines have Windows ends and no TI but BT",
@@ -411,7 +395,6 @@ CITATIONS = (
         "a.ris",
         "TY  - BOOK\r\nBT  - A book on gout\r\nER  - \r\n",
         Page("A book on gout"),
-        flawed=True,
     ),
 )
 ALL: Final = (*BIOC, *PUBTATOR, *BRAT, *CONLL, *WEBANNO, *KNOWTATOR, *PAPERS, *CITATIONS)
