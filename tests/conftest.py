@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from tests.support.tiny_encoder import make_tiny_encoder
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ settings.register_profile("fascicle", derandomize=True, deadline=None, print_blo
 settings.register_profile(
     "search", deadline=None, max_examples=2000
 )  # HYPOTHESIS_PROFILE=search looks for new failures
+settings.register_profile("mutants", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fascicle"))
 
 

@@ -70,7 +70,7 @@ def run_tests(folder: Path, tests: tuple[str, ...]) -> tuple[str, str]:
     """Runs tests in a copy; returns what came of it, and the end of the output."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
     command += ["--basetemp", str(folder / "temporary")]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling everything anew for each mutant takes most of the time
     try:
         done = subprocess.run(
