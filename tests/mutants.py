@@ -66,15 +66,15 @@ def copy_tree(folder: Path) -> None:
             (folder / path.name).symlink_to(path)
 
 
-def run_tests(folder: Path, tests: tuple[str, ...]) -> tuple[str, str]:
-    """Runs tests in a copy; returns what came of it, and the end of the output."""
+def run_tests(folder: Path, tests: tuple[str, ...], *, seconds: float = LONGEST) -> tuple[str, str]:
+    """Runs tests in a copy, for some seconds at most; returns what came of it, and the end of the output."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
     command += ["--basetemp", str(folder / "temporary")]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "HYPOTHESIS_PROFILE": "mutants"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling everything anew for each mutant takes most of the time
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return CAUGHT, "by the time that it takes"
@@ -109,7 +109,7 @@ def main(words: list[str]) -> int:
         folder = Path(place)
         copy_tree(folder)
         tests = tuple(dict.fromkeys(test for one in chosen for test in one.tests))
-        verdict, said = run_tests(folder, tests)
+        verdict, said = run_tests(folder, tests, seconds=4 * LONGEST)
         if verdict != MISSED:
             say(f"the tests fail without any change: {said}")
             return 2
