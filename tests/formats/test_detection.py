@@ -130,3 +130,9 @@ def test_blanks_before_a_record_are_passed_once(tmp_path: Path, blanks: int, con
     """With 60,000 blanks a pattern that tried every way to share them out took a minute."""
     (tmp_path / "a.jsonl").write_bytes(b" " * blanks + content)
     assert detect(str(tmp_path / "a.jsonl")) == wanted
+
+
+def test_a_short_text_file_that_begins_as_conll_is_conll(tmp_path: Path) -> None:
+    path = tmp_path / "train.txt"
+    path.write_text("-DOCSTART- -X- O O\n\nLung NN I-NP I-Disease\n. . O O\n")
+    assert detect(str(path)) == "conll"

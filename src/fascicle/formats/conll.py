@@ -24,6 +24,7 @@ from fascicle.formats.handlers import Reader
 from fascicle.formats.report import ReadReport
 from fascicle.formats.tag_names import (
     BEGIN,
+    DOCSTART,
     Conll2012Rows,
     add_io_prefixes,
     columns_beside_numbers,
@@ -34,7 +35,6 @@ from fascicle.formats.tag_names import (
 
 _STEP: Final = "conll"
 DOCUMENTS: Final = ("auto", "sentence", "file", "docstart")
-_MARK: Final = "-DOCSTART-"
 _LOST: Final = "\ufffd"
 _OTHERWISE: Final = (
     "say which column holds the tags, if it is not this one, or, if tags are types without a prefix, bare=True"
@@ -151,7 +151,7 @@ class _Parser:
         broken: FormatError | None = None
         for number, line in self._lines():
             bare = line.strip(" \t") if isinstance(line, str) else ""
-            if isinstance(line, FormatError) or (bare and not bare.startswith((_MARK, BEGIN))):
+            if isinstance(line, FormatError) or (bare and not bare.startswith((DOCSTART, BEGIN))):
                 if broken is None and not self._is_comment(line):
                     try:
                         row = self._row(line_text(line), number)
@@ -342,7 +342,7 @@ def _mode(source: Source, options: ConllOptions) -> str:
 
 
 def _marks(source: Source) -> Iterator[bool]:
-    mark = _MARK.encode()
+    mark = DOCSTART.encode()
     with open_bytes(source.path) as stream:  # bytes are faster; the main reading decodes and checks them
         line = stream.readline(MAX_LINE)
         if source.is_utf8 and not bom_encoding(line):
@@ -354,7 +354,7 @@ def _marks(source: Source) -> Iterator[bool]:
                 line = stream.readline(MAX_LINE)
             return
     quiet = replace(source, told=None)
-    yield from (isinstance(line, str) and line.startswith(_MARK) for _, line in read_lines_or_errors(quiet))
+    yield from (isinstance(line, str) and line.startswith(DOCSTART) for _, line in read_lines_or_errors(quiet))
 
 
 def _documents(sentences: Iterator[_Given], mode: str) -> Iterator[list[_Sentence | InputError]]:

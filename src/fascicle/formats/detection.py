@@ -29,7 +29,7 @@ from fascicle.formats.inception import MARK as WEBANNO
 from fascicle.formats.offset_tables import HEADER
 from fascicle.formats.predictions import find_columns
 from fascicle.formats.sources import format_of_folder
-from fascicle.formats.tag_names import BEGIN
+from fascicle.formats.tag_names import BEGIN, DOCSTART
 from fascicle.formats.text_tables import column_names, has_texts, longest_cell
 from fascicle.formats.unread import fields_argument
 from fascicle.formats.web_annotation import MARK as WEB_ANNOTATION
@@ -285,13 +285,13 @@ def _by_content(lines: Sequence[str], path: str) -> str:
         return "pubtator"
     if looks_like_citations(lines):
         return "citations"
-    if first.startswith(BEGIN) or _all_tagged(lines[:_ROWS], strict=is_text):
+    if first.startswith((BEGIN, DOCSTART)) or _all_tagged(lines[:_ROWS], strict=is_text):
         return "conll"
     return "table" if suffix(path) in _TABLES and has_texts(first) else ""
 
 
 def _all_tagged(lines: Sequence[str], *, strict: bool) -> bool:
-    rows = [line for line in lines if line.strip(" \t") and not line.startswith(("-DOCSTART-", "#"))]
+    rows = [line for line in lines if line.strip(" \t") and not line.startswith((DOCSTART, "#"))]
     columns = [row.replace("\t", " ").rstrip(" ").split(" ") for row in rows]
     if strict and (len(rows) < _ENOUGH_ROWS or len({len(row) for row in columns}) > 1):
         return False

@@ -134,6 +134,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 BEGIN: Final = "#begin document"
+DOCSTART: Final = "-DOCSTART-"
 _END: Final = "#end document"
 # Lines of facts about a sentence or a document; another line that begins with # may be a token.
 _FACT: Final = re.compile(r"#\s?(?:[\w.:-]+\s*=\s|(?:newdoc|newpar)\b)")
