@@ -42,7 +42,8 @@ from fascicle.terms.terms import NAME_KINDS
 _HALF: Final = 0.5  # of the words of a long form, that the names of its concept have at least
 _LABEL: Final = NAME_KINDS.index("label")
 _GENE: Final = "Gene"
-_DESCRIPTOR: Final = "MESH:D"
+_MESH: Final = "MESH"
+_DESCRIPTOR: Final = f"{_MESH}:D"
 _PLACEHOLDER: Final = re.compile(r"LOC\d+")  # symbol of a gene that has none yet
 _Find = Callable[[Sequence[str], Sequence[str]], FoundTerms]
 _Lookup = tuple[int, LookupString]  # the number of a unit, and what is looked up for it
@@ -306,8 +307,10 @@ class CandidateGenerator:
         Theirs are mostly names of a parent or a mixture: ``Retinoic acid`` of retinoyl glucuronide.
         """
         counts = np.bincount(found.owners, minlength=len(found.units))
-        rows = np.flatnonzero(counts[found.owners] > 1)
-        curies = self.finder.pack.curies.strings.take(found.concepts[rows])
+        pack = self.finder.pack
+        of_mesh = pack.prefix_rows[found.concepts] == (pack.prefixes.index(_MESH) if _MESH in pack.prefixes else -1)
+        rows = np.flatnonzero((counts[found.owners] > 1) & of_mesh)
+        curies = pack.curies.strings.take(found.concepts[rows])
         records, descriptors = (
             np.array([one.startswith(prefix) for one in curies], dtype=np.bool_)
             for prefix in (SUPPLEMENTARY, _DESCRIPTOR)
