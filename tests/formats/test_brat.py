@@ -281,6 +281,14 @@ def test_what_the_data_model_does_not_hold_is_counted(tmp_path: Path) -> None:
     assert [one.type for one in document.relations] == ["Part-of", "Equiv"]
 
 
+def test_attributes_of_events_belong_to_their_triggers(tmp_path: Path) -> None:
+    lines = "T1\tDrug 0 7\tAspirin\nM1\tNegation E1\nM2\tNegation E2\n"
+    lines += "T2\tCause 8 11\tand\nE1\tCause:T2 Theme:T1\nE2\tCause:T2\nM3\tSpeculation E2\n"
+    document = _one(tmp_path, lines, options=BratOptions(triggers=True))
+    assert [one.attributes for one in document.mentions] == [(), (("Negation", ""), ("Speculation", ""))]
+    assert ("loss", "attributes-left-out") not in _codes(document)
+
+
 def test_options(tmp_path: Path) -> None:
     a1, a2 = "T1\tDrug 0 7\tAspirin\n", "T2\tCause 8 11\tand\nT3\tSite 12 17\tfever\nE1\tCause:T2 Theme:T1\n"
     more = a2 + "N1\tReference T1 X:1\tn\n"

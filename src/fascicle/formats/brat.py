@@ -135,6 +135,7 @@ def _document(tree: Tree, pair: _Pair, identifier: str, source: Source, options:
         standoff.take(content, name=name, path=tree.place(name), listed=lower_suffix(name) in options.suffixes)
     if not pair.annotations:
         standoff.note("no-annotation", f"{pair.text} has no annotation file beside it")
+    standoff.move_to_triggers()
     standoff.rows[:] = _moved(text, standoff, marked=marked)
     collector = MentionCollector(text, step=STEP)
     mentions, relations = _found(text, standoff, collector, options)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -167,7 +167,7 @@ _LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
 EQUIVALENCE: Final = "Equiv"
 _RELATION: Final = re.compile(r"(R\S*)\t(\S+)((?: +[^\s:]+:\S+)+) *(?:\t.*)?", re.DOTALL)
 _EQUIVALENCE: Final = re.compile(r"\*\t(\S+)((?: +\S+){2,}) *(?:\t.*)?", re.DOTALL)
-_TRIGGER: Final = re.compile(r"E\S*\t[^\s:]+:(\S+)")
+_TRIGGER: Final = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
 # Lines that are counted and not kept: code -> name for the message.
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -225,6 +225,7 @@ class Standoff:
         self.left_out: Counter[str] = Counter()
         self.events: list[Event] = []
         self._ids: set[str] = set()
+        self._events: dict[str, str] = {}  # id of an event -> id of its trigger
         self._references: list[_Reference] = []
         self._related: list[_Related] = []
 
@@ -263,6 +264,14 @@ class Standoff:
     def note(self, code: str, message: str) -> None:
         """Adds an event that is a note: neither a loss nor a repair."""
         self.events.append(Event(step=STEP, kind="note", code=code, message=message))
+
+    def move_to_triggers(self) -> None:
+        """Makes the attributes of events, such as ``M1<TAB>Negation E1``, those of their triggers, each once."""
+        for event, trigger in self._events.items():
+            own = self.attributes[trigger]
+            own += [pair for pair in self.attributes.pop(event, []) if pair not in own]
+        moved = (replace(one, target=self._events.get(one.target, one.target)) for one in self._references)
+        self._references = list(moved)
 
     def settle(self, kept: Mapping[str, MentionKey]) -> tuple[Relation, ...]:
         """Adds events for what was left out; call it when it is known which T lines were kept.
@@ -379,6 +388,7 @@ class Standoff:
         if "\t" not in line:
             return False
         if trigger := _TRIGGER.match(line):
-            self.triggers.add(trigger[1])
+            self.triggers.add(trigger[2])
+            self._events[trigger[1]] = trigger[2]
         self.left_out["events-left-out"] += 1
         return True

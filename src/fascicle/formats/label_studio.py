@@ -20,6 +20,7 @@ from fascicle.formats.unread import fields_argument
 STEP: Final = "label-studio"
 _EVERYONE: Final = "all"
 PARTS: Final = "non-contig"  # label of relations between the parts of a mention, as Kazu has it
+ATTRIBUTES: Final = "fascicle_attributes"  # key in the meta of a region
 OURS: Final = "fascicle"  # key in the meta of a task or region: facts that Label Studio has no field for
 _TEXT: Final = "text"
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
@@ -48,6 +49,11 @@ class _Region(msgspec.Struct):
     def links(self) -> tuple[Link, ...]:
         """Links that Fascicle wrote into the ``meta`` of the region."""
         return msgspec.convert((self.meta or {}).get(OURS, ()), tuple[Link, ...])
+
+    @property
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """Attributes that Fascicle wrote into the ``meta`` of the region."""
+        return msgspec.convert((self.meta or {}).get(ATTRIBUTES, ()), tuple[tuple[str, str], ...])
 
 
 class _Annotation(msgspec.Struct):
@@ -232,8 +238,11 @@ def _add(collector: MentionCollector, text: str, layers: _Layers, others: int) -
             events.append(make_event("overlapping-fragments", step=STEP, message=message))
         score = next((one.score for _, one in parts if one.score is not None), None)
         links = next((one.links for _, one in parts if one.links), ())
+        attributes = next((one.attributes for _, one in parts if one.attributes), ())
         for kind in places[0].labels:
-            collector.add(spans, kind, expected=expected, source=source, score=score, links=links)
+            collector.add(
+                spans, kind, expected=expected, source=source, score=score, links=links, attributes=attributes
+            )
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(left.items()) if count)
     if listed:
         message = f"what is no mention of a type is not read ({listed})"

@@ -16,11 +16,11 @@ import msgspec
 from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.mention import display_identifier
 from fascicle.formats.handlers import Encode, WriteOne, Writer
-from fascicle.formats.label_studio import OURS, PARTS
+from fascicle.formats.label_studio import ATTRIBUTES, OURS, PARTS
 from fascicle.formats.losses import OF_LINKS, held_fields
 from fascicle.formats.report import WriteReport
 
-_WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores"
+_WHOLE: Final = "ids text-between-words meta mentions discontinuous nested second-source scores attributes"
 HOLDS: Final = held_fields("tasks of Label Studio", _WHOLE, partly="sources", also=OF_LINKS)
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -48,9 +48,12 @@ def encode(document: Document, report: WriteReport) -> bytes:
 def _written(mention: Mention, number: int, text: str) -> Iterator[dict[str, Any]]:
     """Yields a region for each part of a mention, and relations that join them in their order."""
     facts: dict[str, Any] = {} if mention.score is None else {"score": mention.score}
-    if mention.links:  # the text is shown beside the region
-        told = [f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
-        facts["meta"] = {"text": told, OURS: msgspec.to_builtins(mention.links)}
+    shown = [f"{display_identifier(link)} {link.name}".rstrip() for link in mention.links if not link.nil]
+    shown += [name for name, _ in mention.attributes]
+    links, attributes = msgspec.to_builtins((mention.links, mention.attributes))
+    if links or attributes:  # the text is shown beside the region
+        kept = {OURS: links, ATTRIBUTES: attributes}
+        facts["meta"] = {"text": shown, **{key: value for key, value in kept.items() if value}}
     names = [f"m{number}{f'-{at}' if at else ''}" for at in range(len(mention.spans))]
     for name, (start, end) in zip(names, mention.spans, strict=True):
         value = {"start": start, "end": end, "text": text[start:end], "labels": [mention.type]}

@@ -28,7 +28,19 @@ from fascicle.formats.handlers import Writer
 from fascicle.formats.losses import OF_LINKS, OF_TEXT, held_fields
 from fascicle.formats.offset_tables import HEADER, spellings
 from fascicle.formats.report import FailedDocuments, WriteReport
-from fascicle.formats.tables import CSV, LINKS, SOURCE, TEXT, TSV, cell_links, our_names, split_cells, table_separator
+from fascicle.formats.tables import (
+    ATTRIBUTES,
+    CSV,
+    LINKS,
+    SOURCE,
+    TEXT,
+    TSV,
+    cell_attributes,
+    cell_links,
+    our_names,
+    split_cells,
+    table_separator,
+)
 
 _SCHEMA: Final = 1
 _KEY: Final = '"fascicle_predictions"'
@@ -258,9 +270,10 @@ def _row(
 
 
 def _with_more(order: Sequence[int | None], names: Sequence[str]) -> tuple[int | None, ...]:
-    """Returns the columns followed by those of links and of the text; ``None`` for a missing column."""
+    """Returns the columns followed by those of links, attributes and the text; ``None`` for a missing column."""
     score = order[4] if len(order) == len(HEADER) else None
-    more = (names.index(name) if names.count(name) == 1 else None for name in (*LINKS, TEXT))
+    columns = (*LINKS, ATTRIBUTES, TEXT)
+    more = (names.index(name) if names.count(name) == 1 else None for name in columns)
     return (*order[:4], score, *more)
 
 
@@ -287,8 +300,10 @@ def _mention(columns: list[str], mention_source: str) -> Mention:
     try:
         spans: Fragments = ((_integer(columns[2]), _integer(columns[3])),) if ";" not in columns[2] else _spans(columns)
         score = _score(columns[4]) if len(columns) > 4 and columns[4] else None
-        links = cell_links(*columns[5:7]) if len(columns) > len(HEADER) else ()
-        return Mention(spans, columns[1], score=score, source=mention_source, links=links)
+        if len(columns) <= len(HEADER):
+            return Mention(spans, columns[1], score=score, source=mention_source)
+        links, attributes = cell_links(*columns[5:7]), cell_attributes(columns[7])
+        return Mention(spans, columns[1], score=score, source=mention_source, links=links, attributes=attributes)
     except ValueError as error:
         told = f" and score {columns[4]!r}" if len(columns) > 4 else ""
         raise ValueError(f"start {columns[2]!r}, end {columns[3]!r}{told} make no mention ({error})") from None

@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ from fascicle.formats.report import WriteReport
 
 TEXT: Final = "text"  # a further column of documents, as the next two
 LINKS: Final = ("links", "names")
+ATTRIBUTES: Final = "attributes"
 SOURCE: Final = "predictions"  # of mentions that are read from a table
 _BETWEEN: Final = "|"  # links of a mention
 _NOT_IN_CELLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -55,9 +56,9 @@ class _Table:
     cell: Callable[[str], str]
     mark: str = ""
 
-    def header(self, *, with_text: bool = False) -> bytes:
-        """Returns the header line."""
-        return (self.mark + self.row((*HEADER, TEXT, *LINKS) if with_text else HEADER)).encode()
+    def header(self, more: Sequence[str] = ()) -> bytes:
+        """Returns the header line, with further columns."""
+        return (self.mark + self.row((*HEADER, *more))).encode()
 
     def rows(
         self,
@@ -65,6 +66,7 @@ class _Table:
         mentions: Iterable[Mention],
         *,
         text: str | None = None,
+        with_attributes: bool = False,
         lose: Callable[[str, Mention], None] = lambda code, mention: None,
     ) -> bytes:
         """Returns one row for each mention of a document.
@@ -74,25 +76,35 @@ class _Table:
             mentions: its mentions.
             text: of the document, for columns with the text of each mention, its links and their names; in the text a
                 blank is written for each TAB and line break, and for what is between fragments.
-            lose: function that is called with the code of each part of the links that a row cannot hold.
+            with_attributes: whether there is a column for attributes, too.
+            lose: function that is called with the code of each part of the links and attributes that a row cannot hold.
 
         Raises:
             InputError: an id or a type that a row cannot hold.
         """
-        return "".join(self._row(identifier, mention, text, lose) for mention in mentions).encode()
+        more = partial(self._more_cells, text=text, with_attributes=with_attributes, lose=lose)
+        return "".join(self.row([*self._cells(identifier, one), *more(one)]) for one in mentions).encode()
 
-    def _row(self, identifier: str, mention: Mention, text: str | None, lose: Callable[[str, Mention], None]) -> str:
+    def _cells(self, identifier: str, mention: Mention) -> list[str]:
         advice = "write JSON Lines instead"
-        cells = [
+        return [
             self.cell(check_name(identifier, what="the document id", trimmed=False, advice=advice)),
             self.cell(check_name(mention.type, what="the type", trimmed=False, advice=advice)),
             ";".join(str(start) for start, _ in mention.spans),
             ";".join(str(end) for _, end in mention.spans),
             "" if mention.score is None else repr(float(mention.score)),
         ]
-        if text is None:
-            return self.row(cells)
-        return self.row([*cells, *map(self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose)))])
+
+    def _more_cells(
+        self, mention: Mention, *, text: str | None, with_attributes: bool, lose: Callable[[str, Mention], None]
+    ) -> Iterator[str]:
+        held = [f"{name}={value}" for name, value in mention.attributes if with_attributes and _is_fact(name, value)]
+        for _ in range(len(mention.attributes) - len(held)):
+            lose("attributes", mention)
+        if text is not None:
+            yield from map(self.cell, (join_fragments(text, mention.spans), *_link_cells(mention, lose)))
+        if with_attributes:
+            yield self.cell(_BETWEEN.join(held))
 
 
 def cell_links(ids: str, names: str) -> tuple[Link, ...]:
@@ -100,6 +112,18 @@ def cell_links(ids: str, names: str) -> tuple[Link, ...]:
     parts, called = ids.split(_BETWEEN) if ids else [], names.split(_BETWEEN)
     called = called if len(called) == len(parts) else [""] * len(parts)
     return tuple(parse_link(part, name) for part, name in zip(parts, called, strict=True))
+
+
+def cell_attributes(cell: str) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes in a cell of the column `ATTRIBUTES`."""
+    pairs = (pair.partition("=") for pair in cell.split(_BETWEEN) if pair)
+    return tuple((name, value) for name, _, value in pairs)
+
+
+def _is_fact(name: str, value: str) -> bool:
+    """True for an attribute that can be restored from a cell."""
+    pair = f"{name}={value}"
+    return cell_attributes(pair) == ((name, value),) and not _NOT_IN_CELLS.search(pair)
 
 
 def _link_cells(mention: Mention, lose: Callable[[str, Mention], None]) -> tuple[str, str]:
@@ -166,7 +190,8 @@ def _csv_row(cells: Sequence[str]) -> str:
 def table_held_fields(name: str) -> HeldFields:
     """Returns the fields that tables of mentions hold; ``name`` is that of the format in messages."""
     whole = "ids mentions discontinuous nested scores link-ontologies link-curies"
-    return held_fields(name, whole, partly="links link-names ambiguous", by_reference=OF_TEXT, source=SOURCE)
+    partly = "links link-names ambiguous attributes"
+    return held_fields(name, whole, partly=partly, by_reference=OF_TEXT, source=SOURCE)
 
 
 TSV: Final = _Table(holds=table_held_fields("TSV"), row=lambda cells: "\t".join(cells) + "\n", cell=str)
@@ -184,9 +209,11 @@ class TableOptions:
 
     Attributes:
         with_text: whether it has columns with the text and the links of each mention, which predictions have not.
+        with_attributes: whether it has a column with the attributes of each mention, such as ``negated``.
     """
 
     with_text: bool = True
+    with_attributes: bool = False
 
 
 class Rows:
@@ -195,13 +222,19 @@ class Rows:
     def __init__(self, table: _Table, options: TableOptions) -> None:
         """Creates an encoder for a kind of table; ``header`` is the first line."""
         self._table = table
-        self._with_text = options.with_text
-        self.header = table.header(with_text=options.with_text)
+        self._options = options
+        more = ((TEXT, *LINKS) if options.with_text else ()) + (ATTRIBUTES,) * options.with_attributes
+        self.header = table.header(more)
 
     def __call__(self, said: Any, part: WriteReport) -> bytes:
         """Returns the rows of one document or prediction."""
-        text = said.text if self._with_text else None
-        return self._table.rows(said.id, said.mentions, text=text, lose=lambda code, one: part.lose(code, said, one))
+        return self._table.rows(
+            said.id,
+            said.mentions,
+            text=said.text if self._options.with_text else None,
+            with_attributes=self._options.with_attributes,
+            lose=lambda code, one: part.lose(code, said, one),
+        )
 
 
 def _below_header(stream: BinaryIO, rows: Any) -> AbstractContextManager[WriteOne]:

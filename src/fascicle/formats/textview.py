@@ -19,6 +19,7 @@ from fascicle.core.wording import plural, shorten
 from fascicle.formats.handlers import WriteOne, Writer
 from fascicle.formats.losses import OF_TEXT, held_fields
 from fascicle.formats.report import WriteReport
+from fascicle.settings.assertion import FACTS
 
 _WHOLE: Final = "ids mentions discontinuous second-source abbreviations links link-ontologies link-names link-curies"
 _HOLDS: Final = held_fields(
@@ -47,6 +48,7 @@ class _Fragment(msgspec.Struct, frozen=True):
     end: int
     type: str
     last: bool
+    facts: str
     rank: tuple[float, int, int]
 
 
@@ -128,6 +130,8 @@ class TextView:
                 opening.remove(fragment)
                 if not self._colour:
                     yield f"]{fragment.type}{'' if fragment.last else '+'}", ""
+                if fragment.facts:
+                    yield fragment.facts, ""
             while ahead < len(fragments) and fragments[ahead].start == point:
                 opening.append(fragments[ahead])
                 ahead += 1
@@ -211,11 +215,17 @@ class _Lines:
 
 def _fragments(mentions: Iterable[Mention]) -> list[_Fragment]:
     found = [
-        _Fragment(start, end, mention.type, number == len(mention.spans), mention.rank)
+        _Fragment(start, end, mention.type, last := number == len(mention.spans), _facts(mention) * last, mention.rank)
         for mention in mentions
         for number, (start, end) in enumerate(mention.spans, start=1)
     ]
     return sorted(found, key=lambda f: (f.start, -f.end, f.type))
+
+
+def _facts(mention: Mention) -> str:
+    """Returns what the text says of a mention, such as " (negated)"."""
+    facts = [name for name, _ in mention.attributes if name in FACTS]
+    return f" ({', '.join(facts)})" if facts else ""
 
 
 def _paint(text: str, style: _Style) -> str:
