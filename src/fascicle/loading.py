@@ -59,6 +59,7 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
     only: Sequence[str] = (),
     threshold: Share | Mapping[str, Share] = 0.0,
     variants: bool = False,
+    assertions: bool | str | os.PathLike[str] = False,
 ) -> Annotator:
     """Loads a model, an ensemble of models, a dictionary, or term packs.
 
@@ -82,27 +83,36 @@ def load(  # noqa: PLR0913 - what users may say, each on its own
         only: types of mentions to give out; by default all that the model does not keep apart (``decision.apart``).
         threshold: mentions with a lower score are left out; one number, or one for each of some types.
         variants: also find sequence variants, by rules.
+        assertions: also find which mentions are negated, uncertain and so on; true, or a TOML file of own cues.
 
     Returns:
         A predictor: ``model(text)`` and ``model(texts)`` annotate texts, ``stream`` and ``predict`` documents.
 
     Raises:
-        ModelError: there is no such model, or its folder is damaged, foreign, or of another version.
-        PackError: the same of a term pack or a linker.
+        ModelError, PackError: there is no such model, pack or linker, or it is damaged, foreign, or of another version.
         MissingExtraError: a torch model, but torch is not installed.
         PluginError: a plug-in that cannot be loaded.
         UsageError: an argument that a model cannot take; several models, not all packs; own names that are neither.
-        RecipeError: the file of types cannot be read, or the model cannot read it.
-        InputError: a dictionary that cannot be read, or holds no name.
+        RecipeError: the file of types or of cues cannot be read, or the model cannot read it.
+        InputError: a dictionary that cannot be read or holds no name.
     """
     opened = load_all_types(model, threads=threads, types=types, device=device, recognition=recognition, case=case)
-    names = open_own_names(also, case=case, links=not recognition or recognition.links)
-    predictor = filter_output(opened, also=names, ends=ends, only=only, threshold=threshold, variants=variants)
+    own = open_own_names(also, case=case, links=not recognition or recognition.links)
+    predictor = filter_output(opened, also=own, ends=ends, only=only, threshold=threshold, variants=variants)
     if link is not None or ontology:
         from fascicle.runtime.wrapped import add_links
 
         predictor = add_links(predictor, link, ontology=ontology)
-    return add_variants(predictor) if variants else predictor
+    return with_assertions(add_variants(predictor) if variants else predictor, assertions)
+
+
+def with_assertions(predictor: Annotator, cues: bool | str | os.PathLike[str]) -> Annotator:
+    """Wraps a predictor by `runtime.asserted.add_assertions`, imported only if it is asked for."""
+    if not cues:
+        return predictor
+    from fascicle.runtime.asserted import add_assertions
+
+    return add_assertions(predictor, cues)
 
 
 def add_variants(predictor: Annotator, keep: ChooseLinks | None = None) -> Annotator:

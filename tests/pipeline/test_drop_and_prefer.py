@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +52,12 @@ def preferred(one: Mention, *vocabularies: str) -> tuple[Link, ...]:
     document = Document(id="a", text=TEXT, mentions=(one,))
     (patch,) = step.run([document])
     return apply(document, patch, drops=step.drops).mentions[0].links
+
+
+def test_what_has_a_fact_is_dropped() -> None:
+    plain, negated = mention(0, 5), msgspec.structs.replace(mention(6, 9), attributes=(("negated", "0-2"),))
+    assert left([plain, negated], facts=("negated", "historical")) == {plain}
+    assert left([plain, negated], facts=("uncertain",)) == {plain, negated}
 
 
 def test_what_has_no_concept_is_dropped() -> None:

@@ -249,6 +249,21 @@ def test_abbreviations_are_a_step(folder: Path) -> None:
     assert (text[slice(*short)], text[slice(*long)]) == ("TNF", "Tumour necrosis factor")
 
 
+def test_facts_of_mentions_are_a_step(folder: Path) -> None:
+    (folder / "own.toml").write_text('[[cues]]\nfact = "negated"\nwords = ["kein"]\n', encoding="utf-8")
+    steps = '[[steps]]\nkind = "assertion"\nsources = ["first"]\ntypes = { Chemical = ["uncertain"] }\n'
+    steps += '[[steps]]\nkind = "assertion"\nname = "own"\nsources = ["first"]\ncues = "own.toml"\n'
+    more(folder, steps)
+    pipeline = open_pipeline(folder)
+    first, second, third = pipeline.stream(["No pain.", "Kein pain.", "Aspirin may cause pain."])
+    assert [one.attributes for one in first] == [()]  # replaced by what the last step says
+    assert [one.attributes for one in second] == [(("negated", "0-4"),)]
+    assert {one.attributes for one in third} == {()}
+    before = pipeline.made_by()
+    (folder / "own.toml").write_text('[[cues]]\nfact = "negated"\nwords = ["keine"]\n', encoding="utf-8")
+    assert open_pipeline(folder).made_by() != before
+
+
 def test_variants_are_a_step(folder: Path) -> None:
     more(folder, '[[steps]]\nkind = "variants"\n[[steps]]\nkind = "variants"\nname = "again"\n')
     (document,) = open_pipeline(folder).stream(["BRAF V600E caused pain."])

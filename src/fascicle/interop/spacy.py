@@ -28,9 +28,10 @@ class _Component:
     """Finds mentions in the texts of spaCy, whatever its tokens are.
 
     Every mention becomes a span of ``doc.spans`` that covers its tokens, with the concept of its first link as
-    ``kb_id_``. Those that overlap no better one become entities of ``doc.ents`` too. Three extensions keep what spans
+    ``kb_id_``. Those that overlap no better one become entities of ``doc.ents`` too. Extensions keep what spans
     cannot hold: ``doc._.fascicle`` is the document with exact offsets, all links and events;
-    ``span._.fascicle_score`` and ``span._.fascicle_curies`` are the score and the concepts of a span.
+    ``span._.fascicle_score``, ``span._.fascicle_curies`` and ``span._.fascicle_facts`` are the score, the concepts and
+    the attributes of a span, such as ``negated``.
     """
 
     def __init__(self, name: str, settings: _Settings, *, spans_key: str, set_ents: bool, overwrite_ents: bool) -> None:
@@ -110,7 +111,11 @@ class _Component:
         spans = [(one, _span(doc, one, number)) for number, one in enumerate(document)]
         doc.spans[self._spans_key] = [span for _, span in spans]
         facts = [
-            [one.score, [link_text(link) for link in one.links if not link.nil and link.tier != AMBIGUOUS]]
+            [
+                one.score,
+                [link_text(link) for link in one.links if not link.nil and link.tier != AMBIGUOUS],
+                dict(one.attributes),
+            ]
             for one in document
         ]
         doc.user_data[_NAME] = {"document": codec.encode(document).decode(), "spans": facts}
@@ -145,7 +150,7 @@ def _disjoint(spans: list[Span]) -> list[Span]:
 def _facts(span: Span) -> list[Any]:
     name, _, number = span.id_.partition(":")
     facts: list[Any] = span.doc.user_data.get(_NAME, {}).get("spans", []) if name == _NAME else []
-    return facts[int(number)] if number.isdecimal() and int(number) < len(facts) else [None, []]
+    return facts[int(number)] if number.isdecimal() and int(number) < len(facts) else [None, [], {}]
 
 
 def _document(doc: Doc) -> Document | None:
@@ -165,6 +170,7 @@ def create(
     threshold: float | dict[str, float],
     threads: int | None,
     variants: bool,
+    assertions: bool | str,
     spans_key: str,
     set_ents: bool,
     overwrite_ents: bool,
@@ -174,7 +180,7 @@ def create(
     Args:
         nlp: the pipeline.
         name: of the component in it.
-        model: see `fascicle.load`; so are the next eight.
+        model: see `fascicle.load`; so are the next nine.
         also: own names beside the model.
         case: in which capitals they are found.
         link: a linker, ``"auto"``, or ``None``.
@@ -183,6 +189,7 @@ def create(
         threshold: least scores.
         threads: of the network.
         variants: also find sequence variants.
+        assertions: facts of mentions, in ``span._.fascicle_facts``.
         spans_key: key of ``doc.spans`` for all mentions.
         set_ents: also set ``doc.ents``.
         overwrite_ents: replace entities of earlier components that overlap.
@@ -197,6 +204,7 @@ def create(
         "threshold": threshold,
         "threads": threads,
         "variants": variants,
+        "assertions": assertions,
     }
     return _Component(name, settings, spans_key=spans_key, set_ents=set_ents, overwrite_ents=overwrite_ents)
 
@@ -211,6 +219,7 @@ _DEFAULTS: Final = {
     "threshold": 0.0,
     "threads": None,
     "variants": False,
+    "assertions": False,
     "spans_key": _NAME,
     "set_ents": True,
     "overwrite_ents": False,
@@ -219,11 +228,19 @@ for kind, extension, getter in (
     (Doc, _NAME, _document),
     (Span, f"{_NAME}_score", lambda span: _facts(span)[0]),
     (Span, f"{_NAME}_curies", lambda span: list(_facts(span)[1])),
+    (Span, f"{_NAME}_facts", lambda span: dict(_facts(span)[2])),
 ):
     kind.set_extension(extension, getter=getter, force=True)
 Language.factory(
     _NAME,
     default_config=_DEFAULTS,
-    assigns=["doc.ents", "doc.spans", f"doc._.{_NAME}", f"span._.{_NAME}_score", f"span._.{_NAME}_curies"],
+    assigns=[
+        "doc.ents",
+        "doc.spans",
+        f"doc._.{_NAME}",
+        f"span._.{_NAME}_score",
+        f"span._.{_NAME}_curies",
+        f"span._.{_NAME}_facts",
+    ],
     func=create,
 )

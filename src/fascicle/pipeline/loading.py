@@ -14,12 +14,21 @@ import msgspec
 
 from fascicle.errors import UsageError
 from fascicle.linking.opening import Linking, find
-from fascicle.loading import filter_output, load, load_all_types, load_filter, load_typer, open_own_names
+from fascicle.loading import (
+    filter_output,
+    load,
+    load_all_types,
+    load_filter,
+    load_typer,
+    open_own_names,
+    with_assertions,
+)
 from fascicle.pipeline import steps
 from fascicle.pipeline.pipeline import Pipeline
 from fascicle.runtime.combination.rules import RuleRequest
 from fascicle.runtime.places import is_shipped, pack_folders
 from fascicle.settings import steps as kinds
+from fascicle.settings.assertion import read_cues
 from fascicle.settings.folders.vocabularies import AUTO, DEFAULT_LINKER, shipped_linkers
 from fascicle.settings.inputs import Case, RecognitionSettings
 from fascicle.settings.pipeline import Limits, PipelineSettings, Shards, is_pipeline, read_pipeline
@@ -150,6 +159,17 @@ def _choice(settings: kinds.ChoiceStep, pipeline: PipelineSettings) -> Any:
     )
 
 
+def _assertion(settings: kinds.AssertionStep, pipeline: PipelineSettings) -> Any:
+    from fascicle.text.assertion import AssertionRules
+
+    cues = read_cues(settings.cues)
+    cues = msgspec.structs.replace(cues, types={**cues.types, **settings.types})
+    rules = AssertionRules(cues, rules=pipeline.segmenter)
+    return steps.Assert(
+        name=settings.name, drops=frozenset(settings.sources), rules=rules, fingerprint=rules.fingerprint
+    )
+
+
 def _changing(settings: kinds.DropStep | kinds.PreferStep, pipeline: PipelineSettings) -> Any:
     """Makes a step that changes mentions of given layers by its settings alone."""
     sources, mark = frozenset(settings.sources), _told(settings)
@@ -193,6 +213,7 @@ OPENERS: Final[Mapping[str, Callable[[Any, PipelineSettings], Any]]] = MappingPr
         "filter": _filter,
         "typer": _typer,
         "rules": _rules,
+        "assertion": _assertion,
         "choice": _choice,
         "drop": _changing,
         "prefer": _changing,
@@ -217,24 +238,33 @@ class PipelineOpener:
         link: linker of a model, as `fascicle.load` takes it.
         also: names beside a model, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
+        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
     """
 
     given: str
     link: str | None = AUTO
     also: tuple[str, ...] = ()
     case: Case = "auto"
+    assertions: bool | str = False
 
     def from_anywhere(self) -> PipelineOpener:
         """Returns the same opener, with paths that hold in any folder; see `refuse_names` too."""
         self.refuse_names()
-        return replace(self, given=_from_anywhere(self.given), also=tuple(map(_from_anywhere, self.also)))
+        cues = _from_anywhere(self.assertions) if isinstance(self.assertions, str) else self.assertions
+        also = tuple(map(_from_anywhere, self.also))
+        return replace(self, given=_from_anywhere(self.given), also=also, assertions=cues)
 
     def refuse_names(self) -> None:
-        """Refuses own names beside a pipeline.
+        """Refuses own names and facts of mentions beside a pipeline.
 
         Raises:
-            UsageError: there are own names, and a pipeline was given.
+            UsageError: there are some, and a pipeline was given.
         """
+        if self.assertions and self.is_pipeline:
+            raise UsageError(
+                f"the argument assertions is for models, and {self.given} is a pipeline; write a step of the kind "
+                "assertion into it"
+            )
         if self.also and self.is_pipeline:
             raise UsageError(
                 f"the argument also is for models, and {self.given} is a pipeline; give a model such as "
@@ -275,6 +305,7 @@ class PipelineOpener:
         model = filter_output(
             load_all_types(self.given, threads=1, recognition=recognition, case=self.case), also=names
         )
+        model = with_assertions(model, self.assertions)
         gives = steps.LINKED if "links" in model.gives else steps.MENTIONS
         step = steps.Recognise(name=model.name, predictor=model, gives=gives, fingerprint=model.fingerprint)
         finder, linker = AbbreviationFinder(), self._linker(model)

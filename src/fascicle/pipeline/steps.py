@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -212,10 +212,40 @@ class Drop(_Changing):
             and low
             and (not asked.types or mention.type in asked.types)
             and (asked.shorter is None or len(mention.text_in(document.text)) < asked.shorter)
+            and (not asked.facts or not {name for name, _ in mention.attributes}.isdisjoint(asked.facts))
             and (not asked.sections or document.is_in(mention, asked.sections))
             and not (asked.unlinked and found)
             and (not asked.vocabularies or (bool(found) and found <= set(asked.vocabularies)))
         )
+
+
+class _Rules(Protocol):
+    """Interface of the rules for facts, as the step uses it."""
+
+    def assert_facts(self, document: Document, mentions: Iterable[Mention]) -> list[Mention]:
+        """Returns the mentions with their facts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assert(_Changing):
+    """Gives mentions what the text says of them as attributes, such as ``negated``.
+
+    Attributes:
+        rules: that find it.
+    """
+
+    rules: _Rules
+    needs: frozenset[str] = frozenset({"mentions", "sentences", "words"})
+
+    def run(self, documents: Sequence[Document]) -> list[Patch]:
+        """Returns one patch for each document."""
+        return [Patch(replace=tuple(self._replaced(document))) for document in documents]
+
+    def _replaced(self, document: Document) -> Iterator[tuple[MentionKey, Mention]]:
+        mentions = [mention for mention in document.mentions if mention.source in self.drops]
+        for before, after in zip(mentions, self.rules.assert_facts(document, mentions), strict=True):
+            if after is not before:
+                yield before.key, after
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -253,7 +253,12 @@ class _Server(uvicorn.Server):
 
 
 def pipeline_openers(
-    given: list[str], *, link: str | None = AUTO, also: Sequence[str] = (), case: Case = "auto"
+    given: list[str],
+    *,
+    link: str | None = AUTO,
+    also: Sequence[str] = (),
+    case: Case = "auto",
+    assertions: bool | str = False,
 ) -> dict[str, PipelineOpener]:
     """Returns the opener of each pipeline, by the name under which it is served.
 
@@ -262,6 +267,7 @@ def pipeline_openers(
         link: linker of models.
         also: names beside models, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
+        assertions: facts of the mentions of models, as `fascicle.load` takes them.
 
     Raises:
         UsageError: two with one name, an empty name, or a pipeline without links.
@@ -270,7 +276,9 @@ def pipeline_openers(
     found: dict[str, PipelineOpener] = {}
     for one in given:
         name, sign, path = one.partition("=")
-        opening = PipelineOpener(given=path if sign else one, link=link, also=tuple(also), case=case)
+        opening = PipelineOpener(
+            given=path if sign else one, link=link, also=tuple(also), case=case, assertions=assertions
+        )
         opening.refuse_names()
         name = name if sign else opening.name
         if not name or not opening.given:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from fascicle.settings.assertion import ENGLISH, Fact
 from fascicle.settings.base import Name, Positive, Settings, Share
 from fascicle.settings.decision import Ends
 from fascicle.settings.folders.vocabularies import DEFAULT_LINKER
@@ -19,7 +20,7 @@ Near = Literal["exact", "folded", "canonical", "reordered", "near", "remembered"
 _Pattern = Annotated[str, Meta(max_length=1_000)]  # a regular expression
 
 
-_PATHS: Final = frozenset({"model", "also", "pack", "linker", "packs", "filter", "typer"})
+_PATHS: Final = frozenset({"model", "cues", "also", "pack", "linker", "packs", "filter", "typer"})
 
 
 class StepSettings(Settings, frozen=True, kw_only=True):
@@ -263,6 +264,20 @@ class RulesStep(StepSettings, frozen=True, kw_only=True):
     rules: Annotated[tuple[RuleSettings, ...], Meta(min_length=1)]
 
 
+class AssertionStep(StepSettings, frozen=True, kw_only=True):
+    """What the text says of mentions, by cues such as ``no evidence of``: an attribute of each mention for each fact.
+
+    Attributes:
+        sources: of the layers.
+        cues: ``"en"`` for the shipped ones, or a TOML file.
+        types: type of mentions -> facts that are looked for; all of the cues for other types.
+    """
+
+    sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
+    cues: Name = ENGLISH
+    types: dict[Name, tuple[Fact, ...]] = field(default_factory=dict)
+
+
 class ChoiceStep(StepSettings, frozen=True, kw_only=True):
     """Which mentions of several layers may stand beside each other; the others are dropped.
 
@@ -291,12 +306,14 @@ class DropStep(StepSettings, frozen=True, kw_only=True):
         unlinked: those that have no concept; NIL is none.
         shorter: those with fewer characters than this.
         vocabularies: those with concepts of these vocabularies (prefixes such as ``"MESH"``) alone.
+        facts: those with one of these facts of the step ``assertion``, such as ``"negated"``.
         sections: those in sections of these names, such as ``"references"``; ``"abstract"`` also means
             ``"abstract-methods"``, and ``"page=3"`` means sections with this attribute.
     """
 
     sources: Annotated[tuple[Name, ...], Meta(min_length=1)]
     types: tuple[Name, ...] = ()
+    facts: tuple[Fact, ...] = ()
     below: Share | None = None
     unlinked: bool = False
     shorter: Positive | None = None
@@ -371,6 +388,7 @@ STEPS: Final[Mapping[str, type[StepSettings]]] = MappingProxyType(
         "filter": FilterStep,
         "typer": TyperStep,
         "rules": RulesStep,
+        "assertion": AssertionStep,
         "choice": ChoiceStep,
         "drop": DropStep,
         "prefer": PreferStep,

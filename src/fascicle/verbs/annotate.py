@@ -79,7 +79,7 @@ def _threshold(text: str) -> float | dict[str, float]:
     return found
 
 
-class Options(shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading):
+class Options(shared.Assertions, shared.Colour, Threads, Overwrite, shared.StrictWriting, shared.Reading):
     """Options of ``fascicle annotate``.
 
     In Python: ``fascicle.annotate("texts/", "mentions.tsv", model="biomed")``
@@ -174,7 +174,13 @@ def _request_of(args: Options) -> AnnotateRequest:
 def _opener_of(args: Options) -> PredictorOpener:
     """Builds the opener of the predictor from the options."""
     link = None if args.no_link else tuple(args.link) or AUTO
-    return PredictorOpener(load=_loader_of(args), link=link, ontology=args.ontology, variants=args.variants)
+    return PredictorOpener(
+        load=_loader_of(args),
+        link=link,
+        ontology=args.ontology,
+        variants=args.variants,
+        assertions=shared.Assertions.wanted(args),
+    )
 
 
 def _loader_of(args: Options) -> Callable[[], Annotator]:

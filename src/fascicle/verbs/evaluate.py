@@ -128,6 +128,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
         source: score only the mentions of this source of PRED; needed if there are several sources.
         allow_missing: count gold documents that are missing in PRED as documents without predictions.
         by_type: print a line for each type; default: yes.
+        facts: score what is said of mentions (negated, uncertain, and so on), not their types; --model finds it too.
         interval: print 95% bootstrap intervals of micro precision, recall and F1, and of macro F1.
         agreement: treat GOLD and PRED as annotators, and measure their agreement: F1 of mentions, kappa and alpha of
             words.
@@ -142,6 +143,7 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
     allow_missing: bool = option("--allow-missing")
     by_type: bool = option("--by-type", action=argparse.BooleanOptionalAction, default=True)
     types: list[str] = shared.TYPES
+    facts: bool = option("--facts")
     interval: bool = option("--interval")
     agreement: bool = option("--agreement")
     at_least: list[str] = option("--at-least NAME.FIGURE=X ...")
@@ -151,6 +153,8 @@ class Options(Links, Report, Model, Threads, Overwrite, Formats, shared.ReadingD
 
 def run(args: Options) -> int:
     """Scores the predictions; returns the exit code."""
+    if args.facts and (args.links or args.agreement):
+        raise UsageError("--facts was given with --links or --agreement; choose one of them")
     if args.agreement:
         from fascicle.verbs.agreement import run_agreement  # imported here, because scores do not need it
 
@@ -169,8 +173,15 @@ def run(args: Options) -> int:
         gold = replace(gold, reading=replace(gold.reading, format="conll", columns=columns.gold))
     tally = Tally()
     events = tally.account.events
-    types, allow_missing = shared.type_mapping(args), args.allow_missing
-    found = evaluate(gold, systems, types=types, allow_missing=allow_missing, events=events, watch=with_progress)
+    found = evaluate(
+        gold,
+        systems,
+        types=shared.type_mapping(args),
+        facts=args.facts,
+        allow_missing=args.allow_missing,
+        events=events,
+        watch=with_progress,
+    )
     report, notes, gates = None, list(found.notes), _gates_of(args, found)
     if wanted is not None:
         from fascicle.verbs.tasks.report import report_on
@@ -261,7 +272,7 @@ def _models_of(args: Options) -> list[ModelRequest]:
     if args.distributions and len(args.model) > 1:
         raise UsageError("--distributions is for one model, but several were given; give one --model")
     check_distributions(args.distributions or "", overwrite=args.overwrite)
-    return [call(ModelRequest, args, model=one) for one in args.model]
+    return [call(ModelRequest, args, model=one, assertions=args.facts) for one in args.model]
 
 
 def _headlines(systems: Sequence[ScoredSystem], notes: list[str]) -> dict[str, Headline]:

@@ -21,13 +21,13 @@ from fascicle.settings.inputs import Case
 from fascicle.verbs.console import Tally
 from fascicle.verbs.messages import emit, say, say_notes
 from fascicle.verbs.options import FormatNames, Strict, call, fills, option, positive, reads
-from fascicle.verbs.shared import CASE, Reading, read_request
+from fascicle.verbs.shared import CASE, Assertions, Reading, read_request
 from fascicle.verbs.tasks.run import run as run_pipeline
 
 _QUARANTINED: Final = 3  # exit code
 
 
-class Options(Strict, Reading):
+class Options(Assertions, Strict, Reading):
     """Options of ``fascicle run``.
 
     In Python: ``fascicle.verbs.tasks.run.run("texts/", "annotated", pipeline="pipeline.toml", workers=2)``
@@ -67,7 +67,8 @@ def run(args: Options) -> int:
     see = partial(_see, shown)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # Ray prints on standard output, which is for the account
-            totals = call(run_pipeline, args, folder=args.output, reading=reading, progress=see)
+            asked = Assertions.wanted(args)
+            totals = call(run_pipeline, args, folder=args.output, reading=reading, assertions=asked, progress=see)
     finally:
         shown.end()
     return print_account(totals, args.output, as_json=args.json, strict=args.strict, verbose=args.verbose)

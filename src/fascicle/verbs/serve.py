@@ -16,7 +16,7 @@ from fascicle.settings.serving import LOCAL, NamedToken, ServeSettings, read_pro
 from fascicle.verbs.console import explain_missing_extra
 from fascicle.verbs.messages import say
 from fascicle.verbs.options import call, fills, natural, option, positive, reads
-from fascicle.verbs.shared import CASE
+from fascicle.verbs.shared import CASE, Assertions
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -33,6 +33,7 @@ def _serve(  # noqa: PLR0913
     link: str | None = AUTO,
     also: Sequence[str] = (),
     case: Case = "auto",
+    assertions: bool | str = False,
     host: str = "127.0.0.1",
     port: int = 8080,
     token_file: str = "",
@@ -48,6 +49,7 @@ def _serve(  # noqa: PLR0913
         link: linker of models, as `fascicle.load` takes it.
         also: names beside models, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
+        assertions: facts of the mentions of models, as `fascicle.load` takes them.
         host: address to listen at.
         port: to listen at; 0 for any that is free.
         token_file: file with the token; by default it is that of the environment variable ``FASCICLE_TOKEN``.
@@ -76,7 +78,8 @@ def _serve(  # noqa: PLR0913
     if not given:
         raise UsageError("nothing to serve was given; name pipelines or models, or give demo=True")
     again = read if token_file or tokens_file else None
-    run(pipeline_openers(given, link=link, also=also, case=case), chosen, host, port, tokens=again, started=started)
+    openers = pipeline_openers(given, link=link, also=also, case=case, assertions=assertions)
+    run(openers, chosen, host, port, tokens=again, started=started)
 
 
 def app(
@@ -84,6 +87,7 @@ def app(
     settings: ServeSettings | None = None,
     also: Sequence[str] = (),
     case: Case = "auto",
+    assertions: bool | str = False,
 ) -> Starlette:
     """Builds a service as an ASGI app, for servers such as uvicorn; pipelines are opened when it is started.
 
@@ -92,6 +96,7 @@ def app(
         settings: limits of the service, and who may use it.
         also: see `_serve`.
         case: see `_serve`.
+        assertions: see `_serve`.
 
     Raises:
         UsageError: no pipeline, or two of one name.
@@ -99,7 +104,8 @@ def app(
     from fascicle.serving.app import create_app
     from fascicle.serving.server import pipeline_openers
 
-    return create_app(pipeline_openers([os.fspath(one) for one in pipelines], also=also, case=case), settings)
+    given = [os.fspath(one) for one in pipelines]
+    return create_app(pipeline_openers(given, also=also, case=case, assertions=assertions), settings)
 
 
 def read_token(path: str) -> str:
@@ -130,7 +136,7 @@ _DEFAULTS: Final = ServeSettings()
 _QUEUE: Final = f"highest number of characters of waiting texts; default: {_DEFAULTS.queue:,}"
 
 
-class Options:
+class Options(Assertions):
     """Options of ``fascicle serve``.
 
     In Python: ``fascicle.verbs.serve.app("pipeline.toml")``
@@ -193,7 +199,16 @@ def run(args: Options) -> int:
     if args.curation and args.page and not args.open_page and (args.tokens_file or read_token(args.token_file or "")):
         say("note: browsers send no token for the files of the page, so they cannot open it; add --open-page")
     with explain_missing_extra("serve"):
-        call(_serve, args, pipelines=args.files, link=args.link, settings=settings, started=_say_started)
+        asked = Assertions.wanted(args)
+        call(
+            _serve,
+            args,
+            pipelines=args.files,
+            link=args.link,
+            assertions=asked,
+            settings=settings,
+            started=_say_started,
+        )
     return 0
 
 

@@ -146,6 +146,31 @@ CASE: Final[Any] = option(
     "names in capitals, such as REST; exact: compared for all names; any: ignored for all names; "
     "default: auto",
 )
+
+
+class Assertions:
+    """Options for what a text says of its mentions.
+
+    Attributes:
+        assertions: also write which mentions are negated, uncertain, hypothetical, historical, or of another person.
+        cues: with --assertions: a TOML file of your own cues, in place of those for English.
+    """
+
+    assertions: bool = option("--assertions")
+    cues: str | None = option("--cues FILE", reads)
+
+    @staticmethod
+    def wanted(args: Any) -> bool | str:
+        """Returns the cues as `fascicle.load` takes them.
+
+        Raises:
+            UsageError: cues alone.
+        """
+        if args.cues and not args.assertions:
+            raise UsageError(f"--cues {args.cues} is for --assertions; give both, or leave it out")
+        return args.cues or bool(args.assertions)
+
+
 ONTOLOGY: Final[Any] = option("--ontology PREFIX", action=StoreOnce, default="")
 TYPES: Final[Any] = option(
     "--type TYPE[=NAME] ...",

@@ -36,6 +36,7 @@ class ModelRequest:
         distributions: file to write with the probability of each type for every gold mention; empty for none.
         overwrite: replace such a file.
         ends: see ``loading.load``.
+        assertions: see there.
     """
 
     model: str
@@ -43,6 +44,7 @@ class ModelRequest:
     distributions: str = ""
     overwrite: bool = False
     ends: Ends | None = None
+    assertions: bool = False
 
 
 def check_distributions(path: str, *, overwrite: bool) -> None:
@@ -88,7 +90,7 @@ _Found = tuple[str, dict[str, Sequence[Mention]], tuple[str, ...]]
 
 
 def _annotated(request: ModelRequest, gold: Sequence[Document], events: EventCounts, watch: Watch) -> _Found:
-    predictor = load(request.model, threads=request.threads, ends=request.ends)
+    predictor = load(request.model, threads=request.threads, ends=request.ends, assertions=request.assertions)
     bare = (msgspec.structs.replace(document, mentions=(), events=()) for document in gold)
     found = events.observe(watch(predictor.stream(bare)))
     return predictor.name, {document.id: document.mentions for document in found}, ()

@@ -119,6 +119,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         pipeline: file or folder of the pipeline, or a model.
         also: names beside the model, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
+        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
         made_by: what decides the bytes of the parts, by name.
         reading: how inputs are read, as of `fascicle.formats.requests.ReadRequest`.
         format: of the parts.
@@ -133,6 +134,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     pipeline: str
     also: tuple[str, ...] = ()
     case: Case = "auto"
+    assertions: bool | str = False
     made_by: dict[str, str]
     reading: dict[str, Any]
     format: str

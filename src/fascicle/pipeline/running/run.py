@@ -264,6 +264,7 @@ class Run:
                 pipeline=self.pipeline,
                 also=getattr(self.open_pipeline, "also", ()),
                 case=getattr(self.open_pipeline, "case", "auto"),
+                assertions=getattr(self.open_pipeline, "assertions", False),
                 made_by=made_by,
                 reading=asdict(self.reading),
                 format=self.format,

@@ -29,8 +29,9 @@ from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
 from fascicle.formats.sources import input_state, notes_on
+from fascicle.formats.tables import TableOptions
 from fascicle.formats.textview import ViewOptions
-from fascicle.loading import DEFAULT_MODEL, add_variants, load
+from fascicle.loading import DEFAULT_MODEL, add_variants, load, with_assertions
 from fascicle.settings.folders.vocabularies import AUTO
 from fascicle.settings.inputs import Case
 from fascicle.terms.abbreviations.finder import AbbreviationFinder
@@ -83,12 +84,14 @@ class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
         link: linker of the mentions, as `fascicle.load` takes it; ``"auto"`` is none for outputs that hold no links.
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         variants: also find sequence variants.
+        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load` takes it.
     """
 
     load: Callable[[], Annotator]
     link: str | tuple[str, ...] | None = None
     ontology: str = ""
     variants: bool = False
+    assertions: bool | str = False
 
     def __call__(self, holds: HeldFields) -> Annotator:
         """Opens the predictor, with links and sequence variants as asked for.
@@ -108,7 +111,7 @@ class PredictorOpener(msgspec.Struct, frozen=True, kw_only=True):
             predictor = add_links(predictor, self.link, keep=holds.links)
         if self.variants:
             predictor = add_variants(predictor, holds.links if self.link else lambda links: ())
-        return predictor
+        return with_assertions(predictor, self.assertions)
 
 
 @contextmanager
@@ -149,6 +152,7 @@ def annotate(  # noqa: PLR0913 - as users say it
     ontology: str = "",
     progress: bool = False,
     variants: bool = False,
+    assertions: bool | str | os.PathLike[str] = False,
 ) -> Account:
     """Annotates files in bounded memory, as ``fascicle annotate`` does; see `annotate_files`.
 
@@ -166,6 +170,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         ontology: vocabulary of the links, as `fascicle.load` takes it.
         progress: show how far it is: in a notebook a bar, on a terminal a line that changes.
         variants: also find sequence variants, as `fascicle.load` does.
+        assertions: also say which mentions are negated, uncertain and so on, as `fascicle.load` takes it.
 
     Returns:
         The account: numbers of documents that were read, written and set aside.
@@ -183,6 +188,7 @@ def annotate(  # noqa: PLR0913 - as users say it
         link=link if link in (None, AUTO) else to_path_list(link, name="link"),
         ontology=ontology,
         variants=variants,
+        assertions=assertions if isinstance(assertions, bool) else os.fspath(assertions),
     )
     if not progress:
         return annotate_files(request, opener)
@@ -309,6 +315,8 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
+        if self.to.format.writer.options is TableOptions and not isinstance(options, TableOptions):
+            options = TableOptions(with_attributes="facts" in self.predictor.gives)
         return replace(writing, path=path, format=self.to.format.name, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:

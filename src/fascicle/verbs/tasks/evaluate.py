@@ -16,6 +16,7 @@ from fascicle.core.document import GOLD, Document, Mention
 from fascicle.core.files.source import STDIN, distinguishing_folders, stem
 from fascicle.core.wording import near_hint, plural
 from fascicle.errors import InputError, UsageError
+from fascicle.evaluation.scoring.facts import all_facts, gold_facts
 from fascicle.evaluation.scoring.inputs import ScoredSystem, note_on_gold, score_system
 from fascicle.evaluation.systems.model import ModelRequest, Watch
 from fascicle.evaluation.systems.predictions import (
@@ -263,6 +264,7 @@ def evaluate(
     predictions: _Systems,
     *,
     types: Types = (),
+    facts: bool = False,
     allow_missing: bool = False,
     events: EventCounts | None = None,
     watch: Watch = iter,
@@ -273,11 +275,11 @@ def evaluate(
         gold: a corpus in any format, or documents with gold mentions.
         predictions: of each system its file (predictions, or a corpus in any format), its documents, or a model or
             pipeline that predicts now.
-        types: the types of the gold that are scored, or type of the gold -> its name in the systems; by
-            default all. Other types count on neither side.
+        types: the types that are scored, or type of the gold -> its name in the systems; all by default.
+        facts: score facts of mentions, such as ``negated``, in place of types; see `fascicle.evaluation.scoring.facts`.
         allow_missing: gold documents that a system does not list count as without predictions.
         events: counts the events of documents.
-        watch: wraps the stream of documents that a model reads, to show progress.
+        watch: wraps the documents that a model reads, to show progress.
 
     Returns:
         The scores.
@@ -288,14 +290,14 @@ def evaluate(
             no mention of a type.
         ModelError: there is no such model.
     """
-    events, scored_only = events or EventCounts(), scored_types(types)
-    systems = as_list(predictions)
+    events, scored_only, systems = events or EventCounts(), scored_types(types), as_list(predictions)
     if not systems:
         raise UsageError("no predictions were given; give those of at least one system")
     files = [one for one in systems if not isinstance(one, Runnable)]
     refuse_stdin_twice(gold, *files)
     read = open_gold(gold, events=events)
-    read = replace(read, documents=scored_only.of_gold(read.documents, path=read.path))
+    documents = scored_only.of_gold(read.documents, path=read.path)
+    read = replace(read, documents=gold_facts(documents) if facts else documents)
     reference = read.predictions()
     found: dict[str, Predictions] = {}
     for name, given in zip(_names(files), files, strict=True):
@@ -307,6 +309,7 @@ def evaluate(
                 name += " (model)"
             found[name] = said
     found = {name: scored_only.of_predictions(said) for name, said in found.items()}
+    found = {one: replace(said, mentions=all_facts(said.mentions)) for one, said in found.items()} if facts else found
     scored = tuple(
         _scored(name, read.documents, said, allow_missing=allow_missing, several=len(files) > 1)
         for name, said in found.items()

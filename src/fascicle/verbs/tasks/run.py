@@ -31,6 +31,7 @@ def run(  # noqa: PLR0913
     pipeline: str | os.PathLike[str],
     also: Paths | None = None,
     case: Case = "auto",
+    assertions: bool | str = False,
     reading: ReadRequest | None = None,
     format: str = "jsonl",  # noqa: A002
     workers: int = 1,
@@ -48,6 +49,7 @@ def run(  # noqa: PLR0913
         pipeline: a ``pipeline.toml``, a folder with one, or a model, as `fascicle.load` takes it.
         also: names beside a model, as `fascicle.load` takes them.
         case: in which capitals names are found, as `fascicle.load` takes it.
+        assertions: facts of the mentions of a model, as `fascicle.load` takes them.
         reading: format and options of the files.
         format: of the parts.
         workers: processes at a time.
@@ -72,8 +74,9 @@ def run(  # noqa: PLR0913
     paths = _paths(to_path_list(files), request)
     names = () if also is None else to_path_list(also, name="also")
     if not is_url(place):
-        Inputs.of([*filterfalse(is_url, paths), steps, *names]).refuse(place, filled=True)
-    opener = PipelineOpener(given=steps, also=names, case=case)
+        cues = [assertions] if isinstance(assertions, str) else []
+        Inputs.of([*filterfalse(is_url, paths), steps, *names, *cues]).refuse(place, filled=True)
+    opener = PipelineOpener(given=steps, also=names, case=case, assertions=assertions)
     opened = Run.of(paths, opener, place, reading=request, format=format, workers=workers, pool=pool)
     return opened.do(resume=resume, update=update, progress=progress)
 
@@ -131,7 +134,8 @@ def retry(folder: str, *, only: Sequence[str] = (), pipeline: str | None = None)
     """
     run_folder = RunFolder(folder)
     manifest = run_folder.manifest()
-    of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case)
+    facts = manifest.assertions
+    of_run = PipelineOpener(given=manifest.pipeline, also=manifest.also, case=manifest.case, assertions=facts)
     opener = (PipelineOpener(given=pipeline) if pipeline else of_run).from_anywhere()
     path, limits = opener.given, opener.limits
     with opener() as opened:
