@@ -55,9 +55,7 @@ class CueGroup(Settings, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuses examples without a mention, and cues that begin with any word."""
         if loose := [cue for cue in self.words if not cue.strip() or cue.lstrip().startswith(ANY_WORD)]:
-            raise ValueError(
-                f"the cue {loose[0]!r} does not begin with a word; {ANY_WORD} may not be the first"
-            )
+            raise ValueError(f"the cue {loose[0]!r} does not begin with a word; {ANY_WORD} may not be the first")
         for sentence in (*self.examples, *self.counterexamples):
             if _MARK not in sentence:
                 raise ValueError(f"the example {sentence!r} has no mention; write one as [[fever]]")
