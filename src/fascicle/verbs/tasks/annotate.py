@@ -29,7 +29,6 @@ from fascicle.formats.outputs import WriteRequest, write_documents
 from fascicle.formats.report import WriteReport
 from fascicle.formats.requests import ReadRequest, ResolvedInputs, resolve_inputs
 from fascicle.formats.sources import input_state, notes_on
-from fascicle.formats.tables import TableOptions
 from fascicle.formats.textview import ViewOptions
 from fascicle.loading import DEFAULT_MODEL, add_variants, load, with_assertions
 from fascicle.settings.folders.vocabularies import AUTO
@@ -315,8 +314,11 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
         options = writing.options
         if isinstance(options, ViewOptions):
             options = replace(options, types=options.types or self.predictor.types)
-        if self.to.format.writer.options is TableOptions and not isinstance(options, TableOptions):
-            options = TableOptions(with_attributes="facts" in self.predictor.gives)
+        if "facts" in self.predictor.gives:
+            from fascicle.formats.tables import TableOptions
+
+            if self.to.format.writer.options is TableOptions and not isinstance(options, TableOptions):
+                options = TableOptions(with_attributes=True)
         return replace(writing, path=path, format=self.to.format.name, source=self.predictor.sources, options=options)
 
     def _run(self) -> Annotation:
