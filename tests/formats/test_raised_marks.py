@@ -173,3 +173,19 @@ def test_names_before_raised_digits_of_unicode_are_recognised(mark: str) -> None
     )
     mentions = {mention.text_in(found.text) for mention in found.mentions}
     assert sum(name in mentions for name in NAMES) >= len(NAMES) - 1, set(NAMES) - mentions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("hidden", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
+def test_mentions_over_characters_that_print_nothing_are_whole(tmp_path: Path, form: str, hidden: str) -> None:
+    names = [f"dia{hidden}betes", f"lung\u00a0can{hidden}cer", f"asth{hidden}ma"]
+    shown, found = blocks(tmp_path, form, [f"A patient had {name} for years." for name in names])
+    mentions = [mention.text_in(found.text) for mention in load("biomed-fast")(found).mentions]
+    printed_names = ["diabetes", "lung cancer", "asthma"]
+    assert [one for one in map(plain, mentions) if one != "patient"] == printed_names
+    assert all(mention in "\n".join(shown) for mention in mentions)
+
+
+def plain(text: str) -> str:
+    return re.sub("[\u00ad\u200b\u2060\ufeff\u200e]", "", text).replace("\u00a0", " ")
