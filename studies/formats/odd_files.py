@@ -1,4 +1,4 @@
-"""What became of odd but valid files of Word, PDF, Excel and RIS; they were written before their readers were looked at.
+"""What became of odd but valid files of Word, PDF, Excel and RIS, written before their readers were looked at.
 
 usage: python -m studies.formats.odd_files [SOURCES]
 
