@@ -139,3 +139,28 @@ def cases() -> str:
     kinds = sorted({kind for row in found.values() for kind in row})
     rows = [[key, *(f"{100 * row[kind]:.1f}" for kind in kinds)] for key, row in found.items()]
     return markdown(("model and text", *kinds), rows) if rows else MISSING
+
+
+def sentences() -> str:
+    """Names of sentences that were written for a test, before the rules and with them."""
+    rows = [
+        [
+            key,
+            f"{row['names']:,}",
+            *(f"{100 * one['right'] / one['names']:.0f}" for one in (before, row)),
+            f"{row['false']}",
+        ]
+        for key, row in result("sentences-now").get("rows", {}).items()
+        for before in [result("sentences-before")["rows"][key]]
+    ]
+    head = ("model and sentences", "names", "right before, %", "right, %", "mentions that are no name")
+    return markdown(head, rows) if rows else MISSING
+
+
+def evidence() -> str:
+    """Strict F1 on development texts without evidence from outside the network, and with it."""
+    rows = [
+        [key, f"{row['mentions']:,}", *(f"{100 * row[kind]:.1f}" for kind in ("before", "after"))]
+        for key, row in result("decision-evidence").get("rows", {}).items()
+    ]
+    return markdown(("model, texts and type", "mentions", "F1 before", "F1"), rows) if rows else MISSING

@@ -184,6 +184,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "conventions-goals": conventions_tables.goals,
     "decision-names": decision_tables.names,
     "decision-cases": decision_tables.cases,
+    "decision-evidence": decision_tables.evidence,
+    "decision-sentences": decision_tables.sentences,
     "labels-rows": lambda: label_rows.stored(RESULTS, part="dev"),
     "pretraining": lambda: pretraining.table(RESULTS),
     "abbreviation-finder": lambda: abbreviation_tables.finder(RESULTS),

@@ -14,6 +14,8 @@ PACK = {
     "hepatitis B virus": "Species",
     "Drosophila melanogaster": "Species",
     "mice": "Species",
+    "human": "Species",
+    "human cytomegalovirus": "Species",
     "transgenic mice": "Species",
     "neu": "Gene",
     "HER-2/neu": "Gene",
@@ -45,6 +47,7 @@ def found(text: str, *names: tuple[str, str], rules: DocumentDecision = RULES) -
         ),
         ("fly Drosophila melanogaster.", [("melanogaster", "Species")], [("Drosophila melanogaster", "Species")]),
         ("with iron overload", [("overload", "Disease")], [("iron overload", "Disease")]),
+        ("a human cytomegalovirus", [("human", "Species")], [("human cytomegalovirus", "Species")]),
         ("of transgenic mice", [("mice", "Species")], [("mice", "Species")]),  # a name by itself
         ("of hepatitis B virus", [("hepatitis", "Disease")], [("hepatitis", "Disease")]),  # of another type
         ("iron. overload", [("overload", "Disease")], [("overload", "Disease")]),  # no phrase

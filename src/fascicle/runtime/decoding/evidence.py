@@ -103,8 +103,11 @@ def _may_be_parts(text: str, mentions: Sequence[Mention], rules: DocumentDecisio
 def _read(
     text: str, patch: Patch, parts: Mapping[int, str], *, known: Mapping[str, str], rules: DocumentDecision
 ) -> Text:
-    asked = (at for at, name in parts.items() if known.get(name) != patch.add[at].type)
-    longer = {at: _around(text, patch.add[at].spans[0]) for at in asked}
+    longer = {at: _around(text, patch.add[at].spans[0]) for at in parts}
+    for at, name in parts.items():
+        if known.get(name) == patch.add[at].type:  # a name by itself, except before the head of a species
+            end = patch.add[at].end if patch.add[at].type == "Species" else len(text)
+            longer[at] = [span for span in longer[at] if span[1] > end]
     formulas = list(find_formulas(text)) if _CHEMICAL in rules.types else []
     return Text(text=text, mentions=patch.add, longer=longer, formulas=formulas)
 
@@ -134,9 +137,9 @@ def _around(text: str, span: Span) -> list[Span]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """True if a range begins and ends with a letter or digit, and in no word."""
+    """True if a range begins and ends with a letter or digit, in no word and with no possessive."""
     inside, beside = text[start] + text[end - 1], text[max(0, start - 1) : start] + text[end : end + 1]
-    return inside.isalnum() and not any(map(str.isalnum, beside))
+    return inside.isalnum() and not any(map(str.isalnum, beside)) and not text.endswith("'s", start, end)
 
 
 def _widened(one: Text, known: Mapping[str, str]) -> list[Mention]:
