@@ -83,13 +83,7 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
     numbers = [line_numbers(page) for page in pages]
     texts = ([one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True))
     lines = [list(_page_lines(page, out, marks)) for page, out in zip(texts, heads, strict=True)]
-    known = Counter(word.lower() for page in lines for line in page for word in _WORD.findall(line.text)[:-1])
-    joined = _Joined(known)
-    starts = []
-    for page in lines:
-        pitch = usual_pitch(page)
-        begun = [joined.add(line, pitch) for line in page]
-        starts.append(begun[0] if begun else joined.length)
+    joined, starts = _join(lines)
     return _PrintedText(
         text=joined.text,
         hyphens=tuple(joined.hyphens),
@@ -98,6 +92,18 @@ def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> 
         empty=tuple(at for at, page in enumerate(lines) if not page),
         marks=marks,
     )
+
+
+def _join(pages: Sequence[Sequence[Piece]]) -> tuple[_Joined, list[int]]:
+    """Joins the lines of pages; returns their text, and where each page begins in it."""
+    known = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text)[:-1])
+    joined = _Joined(known)
+    starts = []
+    for page in pages:
+        pitch = usual_pitch(page)
+        begun = [joined.add(line, pitch) for line in page]
+        starts.append(begun[0] if begun else joined.length)
+    return joined, starts
 
 
 def _page_lines(page: Sequence[Piece], heads: Collection[int], marks: Line) -> Iterator[Piece]:
