@@ -124,6 +124,12 @@ def test_settings_are_those_of_load(tmp_path: Path) -> None:
     assert ("V600E", "SequenceVariant", "HGVS:p.Val600Glu") in [(ent.text, ent.label_, ent.kb_id_) for ent in doc.ents]
 
 
+def test_facts_of_mentions_are_an_extension() -> None:
+    doc = pipeline(assertions=True, link=None)("No evidence of breast cancer.")
+    assert [(ent.text, ent._.fascicle_facts) for ent in doc.ents] == [("breast cancer", {"negated": "0-14"})]
+    assert [ent._.fascicle_facts for ent in pipeline(link=None)("No evidence of breast cancer.").ents] == [{}]
+
+
 def test_every_setting_of_load_that_a_configuration_can_hold_is_there() -> None:
     """The others are objects, or for models that spaCy does not open."""
     ours = set(inspect.signature(fascicle.load).parameters) - {"types", "device", "recognition", "ends"}
