@@ -136,21 +136,6 @@ def test_an_open_answer_is_the_same_whatever_the_mention_scores(
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("long", "short", "curie"),
-    [
-        ("Chronic kidney disease", "CKD", "MESH:D051436"),  # also a name of Kidney Failure, Chronic
-        ("Coronary heart disease", "CHD", "MESH:D003327"),  # also a name of Coronary Artery Disease
-    ],
-)
-def test_the_short_form_decides_between_concepts_of_the_long_one(
-    linker: Linker, long: str, short: str, curie: str
-) -> None:
-    text = f"{long} ({short}) was studied. In patients {short} was seen."
-    for name in (long, short):
-        assert [link.curie for link in links_of(linker, text, name, "Disease")] == [curie]
-
-
 @pytest.mark.parametrize(("name", "curie"), [("retinoic acid", "MESH:D014212"), ("triacylglycerol", "MESH:D014280")])
 def test_a_descriptor_precedes_loose_names_of_supplementary_records(linker: Linker, name: str, curie: str) -> None:
     (link,) = links_of(linker, f"Retinoyl glucuronide, trilinolein and {name} were measured.", name, "Chemical")

@@ -17,7 +17,6 @@ from fascicle.terms.pack.arrays import expand_ranges
 
 TIERS: Final = ("exact", "folded", "canonical", "reordered", "near", "remembered", "dense")
 EXACT, FOLDED, CANONICAL, REORDERED, NEAR, REMEMBERED, DENSE = range(7)
-FAR: Final = 10.0  # times as probable
 MOST: Final = 64  # candidates of a unit
 SUPPLEMENTARY: Final = "MESH:C"  # of the identifiers of supplementary records
 FAMILY: Final = "family"  # tier of a link of a gene to a family or complex of genes
@@ -160,7 +159,7 @@ def label_precedence(
     only = np.bincount(owners, weights=written, minlength=units) == 1
     highest = np.zeros(units)
     np.maximum.at(highest, owners, priors)
-    precedes = written & only[owners] & (priors * FAR >= highest[owners])
+    precedes = written & only[owners] & (priors * _FAR >= highest[owners])
     place = np.full(units, -1)
     place[owners[precedes]] = np.flatnonzero(precedes)
     first = place[owners]
@@ -188,6 +187,7 @@ def allowed_by_precedence(places: Ints, found: Candidates, allowed: Bools) -> Bo
     return may_stay
 
 
+_FAR: Final = 10.0  # times as probable
 _DIGITS: Final = 6  # of a score, as everywhere
 
 

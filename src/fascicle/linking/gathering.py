@@ -17,7 +17,6 @@ from fascicle.linking.candidates import (
     CANONICAL,
     ELSEWHERE,
     EXACT,
-    FAR,
     FOLDED,
     REMEMBERED,
     SUPPLEMENTARY,
@@ -92,7 +91,7 @@ class CandidateGenerator:
                 see `Memory.of_key`.
         """
         units = self._by_symbol(self._induced(list(asked)))
-        found = [self._by_both(units, self._look(_lookups(units, range(len(units))), units, self.finder.find))]
+        found = [self._look(_lookups(units, range(len(units))), units, self.finder.find)]
         found.append(self._look(_lookups(units, _missing(units, found)), units, self.finder.find_reordered))
         units, found = self._divided(units, found)
         missing = _missing(units, found)
@@ -164,23 +163,6 @@ class CandidateGenerator:
             units[number] = units[number]._replace(question=question._replace(asked=question.asked + question.short))
         short = [(number, asked) for number in paired for asked in units[number].question.short]
         return units, self._look(short, units, self.finder.find)
-
-    def _by_both(self, units: Sequence[Unit], named: FoundConcepts) -> FoundConcepts:
-        """Returns concepts that names lead to; of a long form those that its short form means as well, if there is one.
-
-        ``Chronic kidney disease`` is a name of two concepts; ``CKD`` is mostly one of them. Genes are left as they are,
-        for those of several species share their names.
-        """
-        paired = [at for at, unit in enumerate(units) if unit.question.short and unit.type != _GENE]
-        if not paired:
-            return named
-        pack = self.finder.pack
-        short = self._look([(at, one) for at in paired for one in units[at].question.short], units, self.finder.find)
-        priors, highest = pack.active.prior[short.terms], np.zeros(len(units))
-        np.maximum.at(highest, short.owners, priors)
-        meant = short.owners << 32 | pack.leads.of(short.concepts)
-        both = np.isin(named.owners << 32 | pack.leads.of(named.concepts), meant[priors * FAR >= highest[short.owners]])
-        return _at(named, np.flatnonzero(both | ~np.isin(named.owners, named.owners[both])))
 
     def _by_symbol(self, units: list[Unit]) -> list[Unit]:
         """Asks for a symbol in place of its long form where it is official, and no gene of the long form has it.
