@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, BinaryIO, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, runtime_checkable
 
 from fascicle.core.document import Document, Patch
 from fascicle.errors import InputError
-from fascicle.settings.packs import SourceSettings
+
+if TYPE_CHECKING:
+    from fascicle.settings.packs import SourceSettings
 
 # Parts that steps need and give.
 PARTS: Final = ("sections", "sentences", "words", "abbreviations", "mentions", "links")
