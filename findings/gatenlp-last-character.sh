@@ -1,5 +1,5 @@
 #!/bin/sh
-# A mention is saved with an end inside of its last character if that character ends the text and is outside of the first plane of Unicode.
+# A mention is saved with an end inside of its last character, if that ends the text and is beyond U+FFFF.
 #
 # Version:  gatenlp 1.0.8
 # Input:    a mention of all of 'gout' and U+1F9AB, saved as bdocjs with offset_type j (UTF-16 units)
