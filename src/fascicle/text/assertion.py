@@ -236,6 +236,8 @@ class AssertionRules:
             last = between.pop().first  # "was" in "was not seen" belongs to the cue
         if any(other.pattern.end >= _WEAKEST[group.until] for other in between):
             return False
+        if group.fact == "negated" and any(_opens_item(other, sentence.words) for other in between):
+            return False
 
         words = sentence.words[first:last]
         if group.opens and match.first == 0 and "," in words:
@@ -267,6 +269,12 @@ class AssertionRules:
             if depth < 0 or count > group.reach:
                 return False
         return True
+
+
+def _opens_item(match: _Match, words: Sequence[str]) -> bool:
+    """True for a cue of uncertainty behind a comma, as in "no tremor, possible asthma": negation ends before it."""
+    group = match.pattern.group
+    return group is not None and group.fact == "uncertain" and words[max(0, match.first - 1)] == ","
 
 
 def _ends_heading(sentence: _Sentence, text: str) -> bool:
