@@ -94,6 +94,8 @@ def controls_in(text: str, forbidden: re.Pattern[str]) -> str:
 
 def with_controls(text: str, infons: Mapping[str, Any]) -> str:
     """Returns a text with the control characters of an infon, if their symbols stand at their places."""
+    if CONTROLS not in infons:
+        return text
     signs = list(text)
     for place, code in _CONTROL.findall(str(infons.get(CONTROLS, ""))):
         at, sign = int(place), chr(int(code, 16))

@@ -245,7 +245,7 @@ def _made(place: Place, fields: _Fields, tags: _Tags) -> Document | FormatError:
 
     def of(names: Iterable[str], kind: str = "") -> str:
         for name in names:
-            if value := _fact("doi" if name in tags.meta["doi"] else kind, fields.get(name, ())):
+            if name in fields and (value := _fact("doi" if name in tags.meta["doi"] else kind, fields[name])):
                 used.add(name)
                 return value
         return ""

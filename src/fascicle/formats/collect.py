@@ -113,25 +113,25 @@ class MentionCollector:
         """
         if attributes := facts.get("attributes"):
             facts["links"], facts["attributes"] = take_concepts(facts.get("links", ()), attributes)
-        stated = StatedMention(tuple(spans), expected)
+        stated = tuple(spans)
         if self._may_move:
-            self._stated.append((stated, kind, facts, is_standoff))
-        return self._place(stated, kind, facts, is_standoff)
+            self._stated.append((StatedMention(stated, expected), kind, facts, is_standoff))
+        return self._place(stated, kind, facts, is_standoff, stated=stated, beside=expected)
 
     def _place(
         self,
-        stated: StatedMention,
+        spans: Fragments,
         kind: str,
         facts: _MentionFacts,
         is_standoff: bool,
         *,
-        converted: Sequence[Span] = (),
+        stated: Sequence[Span],
+        beside: str | None,
     ) -> MentionKey | None:
-        spans = tuple(converted or stated.spans)
         fragments = spans if len(spans) == 1 else tuple(sorted(spans))
         self._keys.append(None)
         if not self._inside(fragments):
-            where = tuple(sorted(stated.spans))
+            where = tuple(sorted(stated))
             self.drop(
                 f"a mention of type {kind!r} at {where} is not in a text of {plural(len(self._text), 'character')}"
             )
@@ -142,7 +142,6 @@ class MentionCollector:
         if len(mention.spans) < len(fragments):
             message = f"fragments of a mention of type {kind!r} with only white space between them were joined"
             self._say("fragments-joined", message, span=(mention.start, mention.end))
-        beside = stated.text
         if beside is not None and not (self._agrees(beside, mention.spans) or self._agrees(beside, fragments)):
             message = f"a mention of type {kind!r} has other text at its offsets than its source says; offsets kept"
             self._say("text-mismatch", message, span=(mention.start, mention.end))
@@ -179,7 +178,8 @@ class MentionCollector:
                 message = "no text stands beside the offsets; words decided what they count"
                 self._say("offsets-by-words", message)
             for stated, kind, facts, is_standoff in self._stated:
-                self._place(stated, kind, facts, is_standoff, converted=convert_spans(stated.spans, fit.convert))
+                spans = convert_spans(stated.spans, fit.convert)
+                self._place(spans, kind, facts, is_standoff, stated=stated.spans, beside=stated.text)
         self._may_move = False
         return self._keys
 

@@ -31,7 +31,6 @@ _FAULTS: Final = MappingProxyType(
         ),
     }
 )
-_BLANKS: Final = re.compile("[ \t\r\n]{2,}|[\t\r\n]")  # not a blank alone, as between most words
 RAISING: Final = frozenset({"sup", "xref", "ref"})  # elements that change the level of their text, or may do so
 _REFERENCES: Final = ("bibr", "fn", "table-fn", "foot", "note")  # types of links to references and notes
 _KINDS: Final = (
@@ -50,7 +49,11 @@ _KINDS: Final = (
 
 def collapse(text: str) -> str:
     """Replaces each run of blanks, tabs and line ends by one blank, and removes those at both ends."""
-    return _BLANKS.sub(" ", text).strip(" ")
+    for blank in "\t\r\n":
+        text = text.replace(blank, " ")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text.strip(" ")
 
 
 def element_text(element: Element | None) -> str:

@@ -221,6 +221,8 @@ class Blocks:
 
     def _end(self, kind: str) -> None:
         text = self._line.take()
+        if not text:
+            return
         if kind == "table":
             text = text.replace(_BREAK, " ").strip(" \n")
         elif _BREAK in text:

@@ -32,6 +32,7 @@ _STEP: Final = "jsonl"
 # Fields with the id of a text, beside that of its shape; the first one counts.
 IDS: Final = ("id", "_id", "pmid", "doc_id", "document_id", "doi", "pmcid")
 _GROUP: Final = "sc"  # the group of spans that spaCy trains on, for gold
+_NUMBERS: Final = (float, int, type(None))  # of scores
 _NIL: Final = frozenset({"NIL", "CUI-less"})  # in place of an id: no entry fits
 
 
@@ -144,16 +145,18 @@ class Record:
         else:
             raise self._mention_error(entity)
         pairs = spans if isinstance(spans, list) and spans else [[start, end]]
-        if not isinstance(kind, str) or not kind or not all(_is_pair(pair) for pair in pairs):
+        if not isinstance(kind, str) or not kind or not all(map(_is_pair, pairs)):
             raise self._mention_error(entity)
         text = text if isinstance(text, str) else None
-        ranges = tuple((first, last + more + first * shape.lengths) for first, last in pairs)
+        ranges = tuple([(first, last + more + first * shape.lengths) for first, last in pairs])
         return _RawMention(ranges, kind, text, facts, identifier)
 
     def _facts(self, entity: dict[str, Any]) -> dict[str, Any]:
         """Returns the score, the links and the attributes of a mention; texts, numbers and booleans are attributes."""
         shape = self.shape
-        facts = {"links": self._links(entity), **_score(shape.score, value_at(entity, shape.score))}
+        facts = _score(shape.score, value_at(entity, shape.score))
+        if links := shape.links and self._links(entity):
+            facts["links"] = links
         if entity.keys() <= shape.of_mention:
             return facts
         more = tuple(
@@ -164,7 +167,7 @@ class Record:
         return {**facts, "attributes": (*facts.get("attributes", ()), *more)} if more else facts
 
     def _links(self, entity: dict[str, Any]) -> tuple[Link, ...]:
-        stated = (value_at(entity, self.shape.links) if self.shape.links else None) or ()
+        stated = value_at(entity, self.shape.links)
         if not stated:
             return ()
         listed = [stated] if isinstance(stated, str) else stated
@@ -196,9 +199,10 @@ class Record:
             return ()
         listed = value_at(self.value, shape.entities) if shape.entities else None
         score, of_mention = shape.score, shape.of_mention
-        names = {
+        names = {  # for most mentions all names are known at once
             name
             for entity in objects_in(listed)
+            if not (entity.keys() <= of_mention and (score not in entity or type(entity[score]) in _NUMBERS))
             for name, value in entity.items()
             if (name == score and isinstance(value, (bool, str, list, dict)))
             or (name not in of_mention and value and isinstance(value, (list, dict)))
@@ -273,7 +277,9 @@ def _of_tokens(
             continue
         named = [StatedArgument(raw.id, raw.spans, _key_of(mention, document)) for raw, mention in pairs]
         relations += read_relations(record.value, named, events, step=_STEP)
-    return document.having(relations=tuple(relations)).with_events(*events) if relations or events else document
+    if relations:
+        document = document.having(relations=tuple(relations))
+    return document.with_events(*events) if events else document
 
 
 def _key_of(mention: TokenMention, document: Document) -> MentionKey | None:
@@ -353,7 +359,7 @@ def _score(name: str, value: Any) -> dict[str, Any]:
 
 def _is_pair(value: Any) -> bool:
     # bool is an int to Python, but not to JSON
-    return isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)
+    return isinstance(value, list) and len(value) == 2 and type(value[0]) is type(value[1]) is int
 
 
 _ARTICLE: Final = "article"

@@ -41,9 +41,9 @@ def read_relations(
         events: receives the count.
         step: name of the reader, for the event.
     """
-    lost = 0
+    lost, have_ids = 0, any(mention.id is not None for mention in mentions)
     for stated in _leaves(record.get(RELATIONS)):
-        relation = _relation(stated, mentions)
+        relation = _relation(stated, mentions, have_ids=have_ids)
         lost += relation is None
         if relation is not None:
             yield relation
@@ -54,6 +54,8 @@ def read_relations(
 
 def structures_left_out(record: Mapping[str, Any], *, step: str, beside: str = "") -> Iterator[Event]:
     """Yields events that count what a record has beside mentions, without the field ``beside``, which is read."""
+    if record.keys().isdisjoint(_STRUCTURES):
+        return
     for name, what in _STRUCTURES.items():
         if name in record and name != beside and (count := len(_leaves(record.get(name)))):
             yield make_event(f"{what}-left-out", step=step, message=f"{name} are not read ({count:,})")
@@ -67,27 +69,28 @@ def _leaves(value: Any) -> list[Any]:
     return [one for listed in value for one in listed] if is_nested else value
 
 
-def _relation(stated: Any, mentions: Sequence[StatedArgument]) -> Relation | None:
+def _relation(stated: Any, mentions: Sequence[StatedArgument], *, have_ids: bool) -> Relation | None:
     if isinstance(stated, list) and len(stated) >= 5:
         *ends, kind = stated[:5]
         roles: tuple[str, ...] = _LISTED
         named: list[Any] = [{"start": ends[0], "end": ends[1]}, {"start": ends[2], "end": ends[3]}]
     elif isinstance(stated, dict):
-        roles = next((pair for pair in _ENDS if stated.keys() >= set(pair)), ("", ""))
+        roles = next((pair for pair in _ENDS if pair[0] in stated and pair[1] in stated), ("", ""))
         named = [stated.get(role) for role in roles]
         kind = next((stated[name] for name in _TYPES if isinstance(stated.get(name), str)), "")
     else:
         return None
-    keys = [_key(end, mentions, last=int(isinstance(stated, list))) for end in named]
+    last = int(isinstance(stated, list))
+    keys = [_key(end, mentions, last=last, have_ids=have_ids) for end in named]
     arguments = tuple((_ROLES.get(role, role), key) for role, key in zip(roles, keys, strict=True) if key is not None)
     return Relation(type=str(kind), arguments=arguments) if len(arguments) == len(_LISTED) else None
 
 
-def _key(end: Any, mentions: Sequence[StatedArgument], *, last: int) -> MentionKey | None:
+def _key(end: Any, mentions: Sequence[StatedArgument], *, last: int, have_ids: bool) -> MentionKey | None:
     """Returns the key of the mention that an end of a relation names by its span, its id or its number."""
     if isinstance(end, dict):
         span = (end.get("start"), end.get("end", 0) + last)
         return next((one.key for one in mentions if tuple(one.spans) == (span,)), None)
-    if any(one.id is not None for one in mentions):
+    if have_ids:
         return next((one.key for one in mentions if one.id is not None and one.id == end), None)
     return mentions[end].key if type(end) is int and 0 <= end < len(mentions) else None

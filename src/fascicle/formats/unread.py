@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Final
 
 from fascicle.core.document import Document
@@ -241,6 +241,8 @@ def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
     listed = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(listed, list):
         return
-    for one in chain.from_iterable(part if isinstance(part, list) else [part] for part in listed):
-        if isinstance(one, dict):
-            yield one
+    for part in listed:
+        if isinstance(part, dict):
+            yield part
+        elif isinstance(part, list):
+            yield from (one for one in part if isinstance(one, dict))

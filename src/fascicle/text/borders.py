@@ -13,7 +13,7 @@ A TAB between two cells is a border too. No border lies where a line goes on: af
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -67,10 +67,21 @@ def borders(document: Document) -> list[int]:
     text = document.text
     edges = {edge for section in document.sections or () for edge in (section.start, section.end)}
     places = [at for at in edges if not (text[max(0, at - 1) : at].isalnum() and text[at : at + 1].isalnum())]
-    places += [at for item in list_items(text) for at in (item.start, item.end)]
+    if not _only_at(edges, text):
+        places += [at for item in list_items(text) for at in (item.start, item.end)]
     if "\t" in text:
         places += [cell.end() for cell in _CELL.finditer(text)]
     return places
+
+
+def _only_at(edges: Collection[int], text: str) -> bool:
+    """True if all line ends of a text stand between these edges, so that items of lists would end there too."""
+    at = text.find("\n")
+    while at >= 0:
+        if at not in edges or at + 1 not in edges:
+            return False
+        at = text.find("\n", at + 1)
+    return not any(line_end in text for line_end in _LINE_ENDS)
 
 
 def list_items(text: str) -> Iterator[Item]:

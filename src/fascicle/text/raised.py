@@ -72,6 +72,7 @@ _WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
 _CITED: Final = re.compile(
     r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$", re.I
 )
+_CITED_SIZE: Final = 12  # characters: more than any of these words has, with one before it
 _SYMBOL: Final = re.compile(r"(?<![\w-])[^\W\d_]\w?$")
 # Elements by their number, as isotopes have a mass of about twice to three times this number.
 _ELEMENTS: Final = re.findall(
@@ -186,7 +187,7 @@ def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
     core = text.strip(" ,;–" if follows else " ,;")
     if piece.level is Level.LINKED:
-        is_mark = follows or re.search(r"[\w.)”\"'’]$", before) or not _CITED.search(before)
+        is_mark = follows or re.search(r"[\w.)”\"'’]$", before) or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
         return is_mark and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
     if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
