@@ -103,14 +103,14 @@ def clearest(given: list[Piece]) -> float | None:
 def test_the_clearest_space_between_columns(seed: int) -> None:
     given = pieces(Random(seed), Random(seed).randrange(40))
     assert _gutter(given) == clearest(given)
-    assert sorted(one for region in _regions(given) for one in region) == sorted(given)
+    assert sorted(one for region in _regions(given, ()) for one in region) == sorted(given)
 
 
 def test_columns_in_columns_without_end_are_read(tmp_path: Path) -> None:
     given = [
         Piece(20.0 * at, 10.0 * row, 20.0 * at + 10, 10.0 * row + 9, "x") for at in range(3_000) for row in range(3)
     ]
-    assert len(printed_text([given], [100.0]).text.split()) == len(given)
+    assert len(printed_text([given], [100.0], [[]]).text.split()) == len(given)
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:

@@ -152,6 +152,82 @@ def test_tables_are_read_by_rows(tmp_path: Path, name: str) -> None:
         assert found.text.index("goes on as line number 8") < found.text.index("Right column")
 
 
+STUDIES = [
+    (("Study",), ("Treatment",), ("Result",)),
+    (
+        ("Smith 2010",),
+        ("Lithium was given to", "forty patients for", "twelve weeks"),
+        ("Tremor in eight of", "the patients"),
+    ),
+    (("Brown 2015",), ("Metformin in low doses",), ("No lactic acidosis", "in any patient")),
+    (("Garcia and", "Lopez 2017"), ("None",), ("Gain of weight",)),
+]
+_READ = ["\t".join(" ".join(cell) for cell in row) for row in STUDIES]
+_PLACES = {"top": 0.0, "middle": 0.5, "bottom": 1.0}
+
+
+def long_cells(*, band: float, place: str = "top", drawn: bool = False) -> bytes:
+    """A table with cells of several lines, 12 units from line to line, and a paragraph above and below it."""
+    shown, y = ["BT /F1 10 Tf 54 700 Td (A paragraph of a text stands above the table.) Tj ET"], 664.0
+    for row in STUDIES:
+        most = max(map(len, row))
+        for column, cell in enumerate(row):
+            start = y - 12 * (most - len(cell)) * _PLACES[place]
+            shown += [
+                f"BT /F1 10 Tf {54 + 160 * column} {start - 12 * at} Td ({one}) Tj ET" for at, one in enumerate(cell)
+            ]
+        y -= 12 * most + band
+        shown += [f"{50 + 160 * column} {y + 9} 160 0.5 re f" for column in range(3) if drawn]
+    shown.append(f"BT /F1 10 Tf 54 {y - 20} Td (Another one follows it, and it is as long as the table is wide.) Tj ET")
+    return "\n".join(shown).encode()
+
+
+@pytest.mark.parametrize(("band", "drawn"), [(6, False), (2, False), (6, True), (0, True)])
+@pytest.mark.parametrize("place", _PLACES)
+def test_tables_with_long_cells_are_read_by_rows(tmp_path: Path, band: float, drawn: bool, place: str) -> None:
+    found = of(tmp_path, printed(long_cells(band=band, drawn=drawn, place=place)))
+    above, *rows, below = found.text.split("\n\n")
+    assert rows == _READ
+    assert (above[:11], below[:11]) == ("A paragraph", "Another one")
+
+
+def paragraphs(*columns: Sequence[int], label: bool = False) -> list[tuple[float, float, float, str]]:
+    """Columns of paragraphs that have some numbers of lines, with a space between them."""
+    lines = []
+    for column, counts in enumerate(columns):
+        left, y = 54 + 270 * column, 700.0
+        for at, count in enumerate(counts):
+            lines += [(left, y, 10, f"{at + 1}.")] * label
+            lines += [
+                (left + 30 * label, y - 12 * one, 10, f"Line {one} of item {at} in {column}") for one in range(count)
+            ]
+            y -= 12 * count + 6
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("columns", "label"),
+    [
+        (((2, 3, 2, 3, 2), (2, 3, 2, 3, 2)), False),  # level by chance
+        (((2, 3, 1, 3, 2), (3, 2, 3, 1, 2)), False),
+        (((2, 3, 2, 3, 2), (2, 3, 2, 3, 2)), True),  # as lists of references are
+        (((2, 3, 1, 3, 2),), True),
+    ],
+)
+def test_paragraphs_and_lists_in_columns_are_no_table(
+    tmp_path: Path, columns: Sequence[Sequence[int]], label: bool
+) -> None:
+    text = of(tmp_path, printed(paragraphs(*columns, label=label))).text
+    assert "\t" not in text
+    places = [
+        text.index(f"Line {one} of item {at} in {column}")
+        for column, counts in enumerate(columns)
+        for at, count in enumerate(counts)
+        for one in range(count)
+    ]
+    assert places == sorted(places)
+
+
 def test_columns_of_text_are_no_table(tmp_path: Path) -> None:
     left = [(54, 700 - 12 * at, 10, f"Left line {at} of a long column here") for at in range(8)]
     right = [(330, 700 - 12 * at, 10, f"Right line {at} of a column there") for at in range(8)]

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -33,6 +34,8 @@ _ACCENTS: Final = MappingProxyType(
 )
 _WITH_DOT: Final = MappingProxyType({"ı": "i", "ȷ": "j"})
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_THICK: Final = 3.0  # units: a line that is drawn is thinner
+_MOST_RULES: Final = 2_000  # of a page; one with more has a drawing
 _EMPTY: Final = 2  # bytes of an empty text of PDFium
 _HYPHENS: Final = frozenset("\x02\ufffe")  # what PDFium makes of a hyphen at the end of a line
 
@@ -47,12 +50,16 @@ def pdfium() -> Any:
 
 
 class Page(NamedTuple):
-    """Page: the pieces of its lines in the order of the file, its height as it is read, and what else it has."""
+    """Page: the pieces of its lines in the order of the file, its height as it is read, and what else it has.
+
+    ``rules`` are level lines that are drawn, and the upper and lower sides of boxes.
+    """
 
     pieces: list[Piece]
     height: float
     has_pictures: bool
     left_out: Counter[str]
+    rules: list[Piece]
 
 
 def letters_of(page: Any) -> Page:
@@ -84,8 +91,23 @@ def letters_of(page: Any) -> Page:
     pieces += [open_piece] if open_piece is not None else []
     pieces = whole_lines(_with_caps(pieces))
     left, bottom, right, top = page.get_bbox()
-    height = right - left if sum(turns_of(pieces)[:1]) % 2 else top - bottom
-    return Page(pieces, height, next(page.get_objects(max_depth=2), None) is not None, left_out)
+    turn = sum(turns_of(pieces)[:1])
+    height = right - left if turn % 2 else top - bottom
+    has_pictures = next(page.get_objects(max_depth=2), None) is not None
+    return Page(pieces, height, has_pictures, left_out, list(islice(_rules(page, turn), _MOST_RULES)))
+
+
+def _rules(page: Any, turn: int) -> Iterator[Piece]:
+    """Yields the level lines that are drawn on a page, seen as its letters stand."""
+    raw = pdfium().raw
+    sides = page.get_bbox()
+    for drawn in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1):
+        left, bottom, right, top = drawn.get_bounds()
+        box = _turned(raw.FS_RECTF(left=left, bottom=bottom, right=right, top=top), sides, turn, "")
+        if box.right - box.left > _THICK:
+            yield box._replace(bottom=box.top)
+            if box.height > _THICK:
+                yield box._replace(top=box.bottom)
 
 
 def _notes(page: Any) -> Iterator[str]:

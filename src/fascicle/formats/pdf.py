@@ -22,6 +22,7 @@ from fascicle.core.wording import plural
 from fascicle.errors import FormatError
 from fascicle.formats.extraction import package_errors, read_all_bytes
 from fascicle.formats.handlers import EXTRACTED, Reader
+from fascicle.formats.page_cells import divide_by_bands
 from fascicle.formats.page_letters import DOWN, UP, Page, letters_of, pdfium
 from fascicle.formats.page_parts import (
     Piece,
@@ -71,18 +72,21 @@ class _PrintedText:
     marks: Line
 
 
-def printed_text(pages: Sequence[Sequence[Piece]], heights: Sequence[float]) -> _PrintedText:
+def printed_text(
+    pages: Sequence[Sequence[Piece]], heights: Sequence[float], rules: Sequence[Sequence[Piece]]
+) -> _PrintedText:
     """Puts the pieces of pages in order, and joins them to one text.
 
     Args:
         pages: the pieces of each page, in any order.
         heights: of the pages.
+        rules: level lines that are drawn on each page.
     """
     heads = running_heads(pages, heights)
     marks = Line()
     numbers = [line_numbers(page) for page in pages]
     texts = ([one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True))
-    lines = [list(_page_lines(page, out, marks)) for page, out in zip(texts, heads, strict=True)]
+    lines = [list(_page_lines(*page, marks)) for page in zip(texts, heads, rules, strict=True)]
     joined, starts = _join(lines)
     return _PrintedText(
         text=joined.text,
@@ -106,25 +110,26 @@ def _join(pages: Sequence[Sequence[Piece]]) -> tuple[_Joined, list[int]]:
     return joined, starts
 
 
-def _page_lines(page: Sequence[Piece], heads: Collection[int], marks: Line) -> Iterator[Piece]:
+def _page_lines(page: Sequence[Piece], heads: Collection[int], rules: Sequence[Piece], marks: Line) -> Iterator[Piece]:
     """Yields the lines of a page without its running heads; letters that are turned otherwise than most come last."""
     for rank, turn in enumerate(turns_of(page)):
         pieces = [one for one in page if one.turn == turn and (rank or line_place(one) not in heads)]
-        for region in _regions(pieces):
+        for region in _regions(pieces, () if rank else rules):
             yield from _lines(region, marks)
 
 
-def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
+def _regions(pieces: Sequence[Piece], rules: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece]]:
     """Yields columns and what lies across them, in the order in which they are read.
 
     Args:
         pieces: of a page, or of a column that may have columns itself.
+        rules: level lines that are drawn on the page.
         within: so many regions lie around these pieces.
     """
-    parts = divide(pieces) if within < _DEEPEST else []
-    if len(parts) > 1:
+    parts = list(_parts(pieces, rules)) if within < _DEEPEST else []
+    if len(parts) > 1 or any("\t" in one.text for _, part in parts for one in part):
         for is_table, part in parts:
-            yield from [part] if is_table else _regions(part, within=within + 1)
+            yield from [part] if is_table else _regions(part, rules, within=within + 1)
         return
     is_table = any(is_table for is_table, _ in parts)
     gutter = _gutter(pieces) if within < _DEEPEST and not is_table else None
@@ -142,11 +147,20 @@ def _regions(pieces: Sequence[Piece], *, within: int = 0) -> Iterator[list[Piece
         if band and held:
             yield held
             held = []
-        yield from _regions([one for one in band if one.right <= gutter], within=within + 1)
-        yield from _regions([one for one in band if one.right > gutter], within=within + 1)
+        yield from _regions([one for one in band if one.right <= gutter], rules, within=within + 1)
+        yield from _regions([one for one in band if one.right > gutter], rules, within=within + 1)
         held += across[at : at + 1]
     if held:
         yield held
+
+
+def _parts(pieces: Sequence[Piece], rules: Sequence[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
+    """Yields tables and what stands between them, from top to bottom; rows of long cells are pieces with TABs."""
+    for is_table, part in divide_by_bands(pieces, rules):
+        if is_table:
+            yield True, part
+        else:
+            yield from divide(part)
 
 
 def _crosses(piece: Piece, gutter: float) -> bool:
@@ -180,6 +194,8 @@ def _is_between_columns(pieces: Sequence[Piece], edge: int) -> bool:
 def _lines(pieces: Iterable[Piece], marks: Line) -> list[Piece]:
     """Returns the lines of a region from top to bottom; pieces beside each other become one."""
     pieces = list(pieces)
+    if any("\t" in one.text for one in pieces):  # rows that are joined
+        return [one._replace(text="\t".join(_tidy(cell, marks) for cell in one.text.split("\t"))) for one in pieces]
     if any(is_table for is_table, _ in divide(pieces)):
         cells = [one._replace(text=_tidy(one.text, marks)) for one in pieces]
         return [line for line in table_lines(cells) if line.text]
@@ -296,7 +312,9 @@ def read(source: Source, options: None, report: ReadReport) -> Iterator[Document
             pages = list(map(letters_of, document))
         finally:
             document.close()
-    found = printed_text([page.pieces for page in pages], [page.height for page in pages])
+    found = printed_text(
+        [page.pieces for page in pages], [page.height for page in pages], [page.rules for page in pages]
+    )
     if not found.text:
         message = "the PDF holds no text, only pictures of pages; recognise its text first, for example with ocrmypdf"
         raise FormatError(message, at=source.path)
