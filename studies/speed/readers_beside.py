@@ -179,7 +179,7 @@ def _framed(document: Document) -> dict[str, Any]:
     """Returns the record as a data frame writes it: with all keys, and null for what is absent."""
     record = _objects(document)
     entities = [{**entity, "score": None, "spans": None} for entity in record["entities"]]
-    return {**record, "entities": entities, "sentences": None}
+    return {**record, "entities": entities}
 
 
 def _articles(data: Path, target: Path) -> None:

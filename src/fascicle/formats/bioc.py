@@ -182,7 +182,8 @@ def _fits(annotation: Annotation, near: list[_Piece], unit: str) -> bool:
 def _within(location: Location, near: Iterable[_Piece], unit: str) -> tuple[_Piece, int, int] | None:
     """Finds the text that contains a range; returns it with start and end in that text, or ``None``."""
     for piece in near:
-        start, end = (piece.place(at, unit) for at in (location.offset, location.offset + location.length))
+        start = piece.place(location.offset, unit)
+        end = None if start is None else piece.place(location.offset + location.length, unit)
         if start is not None and end is not None:
             return piece, start, end
     return None

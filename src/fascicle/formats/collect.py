@@ -234,6 +234,9 @@ class MentionCollector:
         self.events.append(make_event(code, step=self._step, message=message, span=span))
 
     def _inside(self, fragments: Fragments) -> bool:
+        if len(fragments) == 1:
+            ((start, end),) = fragments
+            return 0 <= start < end <= len(self._text)
         try:
             check_fragments(fragments)
         except ValueError:

@@ -112,9 +112,13 @@ def level_in(element: Element, around: Level) -> Level:
     if name == "sup":
         return level_of(is_raised=True, is_link=False, around=around)
     is_reference = element.get("ref-type", element.get("type", "")) in _REFERENCES
-    is_whole = len(element) and not (element.text or "").strip() and all(child.tag == "sup" for child in element)
-    is_link = around is Level.RAISED or is_reference or bool(is_whole)
+    is_link = is_reference or around is Level.RAISED or _is_raised_alone(element)
     return level_of(is_raised=False, is_link=is_link, around=around)
+
+
+def _is_raised_alone(element: Element) -> bool:
+    """True if all text of an element is raised."""
+    return len(element) > 0 and not (element.text or "").strip() and all(child.tag == "sup" for child in element)
 
 
 def local_name(tag: str) -> str:

@@ -78,6 +78,7 @@ _IDS: Final = ("pmc", "pmcid", "pmid", "doi")
 _FACTS: Final = ("sec-type", "abstract-type", "notes-type")  # of elements, for the sections in them
 _BREAK: Final = "\x1e"  # which XML cannot hold
 _AFTER: Final[Mapping[str, str]] = MappingProxyType({"break": _BREAK, "label": " ", "inline-graphic": " ", "s": " "})
+_SPECIAL: Final = frozenset({*_OUT, *_BLOCKS, *_AFTER, "alternatives", "fn", "table", "ref-list"})
 _HEADED: Final = frozenset({"caption", "footnote", "formula", "table", "biography"})
 
 
@@ -152,8 +153,9 @@ class Blocks:
         name = local_name(element.tag)
         self._end(kind)
         around, kind = self._facts, self._kind(element, name, kind)
-        own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
-        self._facts = tuple(dict.fromkeys((*around, *own)))
+        if element.attrib:
+            own = ((key, said) for key in _FACTS if (said := element.get(key, "").strip()))
+            self._facts = tuple(dict.fromkeys((*around, *own)))
         if name == "def-item":
             self._line.add(" - ".join(filter(None, map(self._whole, element))))
         elif name == "tr":
@@ -181,8 +183,10 @@ class Blocks:
                 self._line.add(child.tail, level)
 
     def _child(self, child: Element, kind: str, level: Level) -> None:
-        name = local_name(child.tag)
-        if name in _OUT:
+        name = child.tag.rpartition(":")[2]  # as `local_name`, which would be called for every element
+        if name not in _SPECIAL:
+            self._inside(child, kind, level_in(child, level) if name in RAISING else level)
+        elif name in _OUT:
             self.left_out[_OUT[name]] += 1
             self._line.add(_AFTER.get(name))
         elif name == "alternatives":
@@ -192,13 +196,12 @@ class Blocks:
         elif name == "table" and not self.options.tables:
             self.left_out["tables"] += 1
         elif name == "ref-list":
-            self.left_out["references"] += max(1, sum(local_name(one.tag) == "ref" for one in child.iter()))
+            self.left_out["references"] += max(1, _references_in(child))
         elif name in _BLOCKS:
             self.add(child, kind)
         else:
-            self._inside(child, kind, level_in(child, level) if name in RAISING else level)
-            if name in _AFTER:
-                self._line.add(_AFTER[name])
+            self._inside(child, kind, level)
+            self._line.add(_AFTER.get(name))
 
     def _first_alternative(self, element: Element, kind: str, level: Level) -> None:
         """Adds the first of several forms of the same content that has a text, and counts those that have none."""
@@ -246,6 +249,10 @@ class Blocks:
         if self.left_out:
             counts = ", ".join(f"{what} {count}" for what, count in sorted(self.left_out.items()) if what)
             yield make_event("parts-left-out", step=step, message=f"these parts are not read: {counts}")
+
+
+def _references_in(element: Element) -> int:
+    return [local_name(one.tag) for one in element.iter() if one.tag.endswith("ref")].count("ref")
 
 
 def _fields_left_out(article: Element) -> Iterator[Event]:

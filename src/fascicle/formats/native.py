@@ -25,6 +25,7 @@ from fascicle.formats.offset_units import StatedMention, convert_spans, fit_offs
 from fascicle.formats.report import ReadReport, WriteReport
 
 _STEP: Final = "native"
+_DIFFERS: Final = "text-mismatch"
 _HOLDS: Final = HeldFields(format="the format jsonl", fields=EVERYTHING)
 
 
@@ -50,7 +51,8 @@ def _document(line: Line, place: str) -> Document:
     text = line_text(line)
     try:
         document = codec.decode(text)
-        return _in_code_points(text) or document if document.events else document
+        differs = any(event.code == _DIFFERS for event in document.events)
+        return _in_code_points(text) or document if differs else document
     except (FormatError, RecursionError) as error:
         with suppress(FormatError, RecursionError, *BROKEN):
             if moved := _in_code_points(text):

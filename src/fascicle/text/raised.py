@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from fascicle.core.document import Event
@@ -34,6 +35,9 @@ class Level(Enum):
     MARK = "mark"
 
 
+_PLAIN, _LINKED, _RAISED, _MARK = Level  # `Level.PLAIN` takes ten times as long in Python 3.11
+
+
 def level_of(*, is_raised: bool, is_link: bool, around: Level) -> Level:
     """Returns the level of the text in an element.
 
@@ -42,18 +46,19 @@ def level_of(*, is_raised: bool, is_link: bool, around: Level) -> Level:
         is_link: whether it is a link to a reference or a note.
         around: the level of the text around the element.
     """
-    is_raised |= around in (Level.RAISED, Level.MARK)
-    is_link |= around in (Level.LINKED, Level.MARK)
+    if around is not _PLAIN:
+        is_raised |= around in (_RAISED, _MARK)
+        is_link |= around in (_LINKED, _MARK)
     if is_raised:
-        return Level.MARK if is_link else Level.RAISED
-    return Level.LINKED if is_link else Level.PLAIN
+        return _MARK if is_link else _RAISED
+    return _LINKED if is_link else _PLAIN
 
 
 class Piece(NamedTuple):
     """Piece of a block of text; its level is the same everywhere."""
 
     text: str
-    level: Level = Level.PLAIN
+    level: Level = _PLAIN
 
 
 _NUMBERS: Final = r"\d{1,3}(?:(?:\s*[,;–—‒-]\s*|\s+(?:and\s+|&\s*)?)\d{1,3})*"
@@ -72,6 +77,7 @@ _WORD: Final = re.compile(r"[A-Z][a-z]{3,}")
 _CITED: Final = re.compile(
     r"(?:^|[(\[,;–—-]|\b(?:refs?|references?|nos?|see|in|of|by|from|to|and|also|cf|study|studies|e\.g)\.?)\s*$", re.I
 )
+_AFTER_WORD: Final = re.compile(r"[\w.)”\"'’]$")
 _CITED_SIZE: Final = 12  # characters: more than any of these words has, with one before it
 _SYMBOL: Final = re.compile(r"(?<![\w-])[^\W\d_]\w?$")
 # Elements by their number, as isotopes have a mass of about twice to three times this number.
@@ -122,16 +128,16 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     shown, marks, is_next = list[str](), list[int](), _Notes(pieces)
     for at, piece in enumerate(pieces):
         shown.append(piece.text)
-        if piece.level is Level.PLAIN or not piece.text.strip():
+        if piece.level is _PLAIN or not piece.text.strip():
             continue
-        before = "" if piece.level is Level.MARK else "".join(shown[-25:-1])[-80:]
-        following = pieces[at + 1 : at + 9] if piece.level is Level.RAISED else ()  # of a link nothing behind it counts
+        before = "" if piece.level is _MARK else _last(shown[-25:-1])
+        following = pieces[at + 1 : at + 9] if piece.level is _RAISED else ()  # of a link nothing behind it counts
         after = piece.text[len(piece.text.rstrip()) :] + "".join(
             text
             for text, level in following
-            if level in (Level.PLAIN, Level.LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
+            if level in (_PLAIN, _LINKED) or text.lstrip()[:1] in ("+", "−", "-")  # of a charge
         )
-        if at and pieces[at - 1].level is piece.level is Level.RAISED and shown[at - 1][-1:].isalpha():
+        if at and pieces[at - 1].level is piece.level is _RAISED and shown[at - 1][-1:].isalpha():
             continue  # the raised number of a raised name, as of the allele `rd1`
         follows = at - 1 in marks[-1:] or (at - 2 in marks[-1:] and _SEPARATOR.fullmatch(pieces[at - 1].text))
         starts_note = is_next(piece, after)
@@ -146,9 +152,14 @@ def without_marks(pieces: Sequence[Piece]) -> tuple[list[str], list[int]]:
     for at in sorted(out):
         before, after = "".join(shown[max(0, at - 9) : at]), "".join(shown[at + 1 : at + 9])
         shown[at] = " " if before[-1:].strip() and re.match(r"\w|\(", after) else ""
-        if at and at - 1 not in out and (pieces[at - 1].level is Level.RAISED or re.match("[.,;:)]", after)):
-            shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is Level.RAISED else " ")
+        if at and at - 1 not in out and (pieces[at - 1].level is _RAISED or re.match("[.,;:)]", after)):
+            shown[at - 1] = shown[at - 1].rstrip(" ,;" if pieces[at - 1].level is _RAISED else " ")
     return shown, marks
+
+
+def _last(texts: Sequence[str]) -> str:
+    """Returns the last 80 characters of texts."""
+    return (texts[-1] if texts and len(texts[-1]) >= 80 else "".join(texts))[-80:]
 
 
 class _Notes:
@@ -157,7 +168,7 @@ class _Notes:
     def __init__(self, pieces: Sequence[Piece]) -> None:
         first = next((piece for piece in pieces if piece.text.strip()), Piece(""))
         mark = first.text.strip()
-        self._next = "" if first.level is Level.PLAIN or mark not in ("1", "a") else mark
+        self._next = "" if first.level is _PLAIN or mark not in ("1", "a") else mark
 
     def __call__(self, piece: Piece, after: str) -> bool:
         """Whether a piece is the mark of the next note."""
@@ -176,18 +187,18 @@ def _with_signs(pieces: Sequence[Piece], marks: Sequence[int]) -> set[int]:
             if not sides or at in out:
                 continue
             text, level = pieces[at]
-            if (sides == 2 and _SEPARATOR.fullmatch(text)) or (level is Level.RAISED and _AROUND.fullmatch(text)):
+            if (sides == 2 and _SEPARATOR.fullmatch(text)) or (level is _RAISED and _AROUND.fullmatch(text)):
                 out.add(at)
     return out
 
 
 def _is_mark(piece: Piece, before: str, after: str, *, follows: bool) -> bool:
     text = piece.text.strip()
-    if piece.level is Level.MARK:
+    if piece.level is _MARK:
         return len(text) <= 80 and not _NO_MARK.fullmatch(text)
     core = text.strip(" ,;–" if follows else " ,;")
-    if piece.level is Level.LINKED:
-        is_mark = follows or re.search(r"[\w.)”\"'’]$", before) or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
+    if piece.level is _LINKED:
+        is_mark = follows or _AFTER_WORD.search(before[-2:]) or not _CITED.search(before.rstrip()[-_CITED_SIZE:])
         return is_mark and bool(_LIST.fullmatch(core) or _SIGNS.fullmatch(core))
     is_alone = not before.strip()
     if is_alone and _WORD.match(after) and not _ELEMENT_NAME.match(after) and re.fullmatch(r"[a-z]|\d{1,2}", core):
@@ -263,10 +274,10 @@ class Line:
         """Whether the block has a text so far."""
         return any(map(str.strip, self._texts))
 
-    def add(self, text: str | None, level: Level = Level.PLAIN) -> None:
+    def add(self, text: str | None, level: Level = _PLAIN) -> None:
         """Adds a piece of the block."""
         if text:
-            if level is not Level.PLAIN and (level is not Level.LINKED or _LINKED_MARK.fullmatch(text)):
+            if level is not _PLAIN and (level is not _LINKED or _LINKED_MARK.fullmatch(text)):
                 self._levels[len(self._texts)] = level
             self._texts.append(text)
 
@@ -277,7 +288,7 @@ class Line:
         if not levels:
             return "".join(texts)
         self._levels = {}
-        pieces = [Piece(text, levels.get(at, Level.PLAIN)) for at, text in enumerate(texts)]
+        pieces = list(map(Piece, texts, map(levels.get, range(len(texts)), repeat(_PLAIN))))
         shown, marks = without_marks(pieces)
         if marks and not self.marks:
             before, mark = "".join(piece.text for piece in pieces[: marks[0]]), pieces[marks[0]].text
