@@ -221,7 +221,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         for name, span in self._other_ranges(parts):
             if not 0 <= span[0] <= span[1] <= length:
                 raise ValueError(f"{name} {span} is not allowed in a text of {plural(length, 'character')}")
-        self._check_mentions(parts, length)
+        if "mentions" in parts or "changes" in parts:
+            self._check_mentions(parts, length)
 
     def _check_mentions(self, parts: Container[str], length: int) -> None:
         changes = self.changes if "changes" in parts else ()

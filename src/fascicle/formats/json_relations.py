@@ -41,8 +41,9 @@ def read_relations(
         events: receives the count.
         step: name of the reader, for the event.
     """
-    lost, have_ids = 0, any(mention.id is not None for mention in mentions)
-    for stated in _leaves(record.get(RELATIONS)):
+    statements, have_ids = _leaves(record.get(RELATIONS)), any(mention.id is not None for mention in mentions)
+    lost = 0 if mentions else len(statements)
+    for stated in statements if mentions else ():
         relation = _relation(stated, mentions, have_ids=have_ids)
         lost += relation is None
         if relation is not None:

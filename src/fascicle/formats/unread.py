@@ -245,4 +245,6 @@ def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
         if isinstance(part, dict):
             yield part
         elif isinstance(part, list):
-            yield from (one for one in part if isinstance(one, dict))
+            for one in part:  # no generator of its own, of which each mention that is a list would make one
+                if isinstance(one, dict):
+                    yield one
