@@ -293,10 +293,13 @@ def all_sentences(document: Document, rules: Segmenter) -> tuple[Span, ...]:
     if not cuts and document.sentences is None:
         return rules.sentences(text)
     for span in (*(document.sentences or ()), (len(text), len(text))):
-        for start, stop in ((end + a, end + b) for a, b in rules.sentences(text[end : span[0]])):
-            inner = cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]
-            parts = [_trim(text, *part) for part in pairwise((start, *inner, stop))] if inner else [(start, stop)]
-            whole += [part for part in parts if part[0] < part[1]]
+        for first, last in rules.sentences(text[end : span[0]]):
+            start, stop = end + first, end + last
+            if inner := cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]:
+                parts = (_trim(text, *part) for part in pairwise((start, *inner, stop)))
+                whole += [part for part in parts if part[0] < part[1]]
+            elif start < stop:
+                whole.append((start, stop))
         whole.append(span)
         end = span[1]
     return tuple(whole[:-1])
