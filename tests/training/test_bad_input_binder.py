@@ -20,7 +20,7 @@ from fascicle.training.run import run_recipe
 
 Maker = Callable[..., Recipe]
 BINDER = {"family": "binder", "type_view": "name", "hidden": 16, "width": 8}
-UNREAD = "\u200b\u200b"  # a word of characters that the tokenizer drops
+UNREAD = "\ufffd\ufffd"  # a word of characters that the tokenizer drops
 
 
 def document(name: str, text: str, mentions: Sequence[tuple[str, str]] = (), **parts: Any) -> Document:

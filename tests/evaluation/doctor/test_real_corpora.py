@@ -180,7 +180,7 @@ CORPORA = {
     ),
     "nerel-bio": Corpus(
         ("nerel-bio-v1.0.zip/train", "nerel-bio-v1.0.zip/dev", "nerel-bio-v1.0.zip/test"),
-        expected={"discontinuous": split(train=423, dev=52, test=40), "duplicate-mention": split(train=4)},
+        expected={"discontinuous": split(train=423, dev=52, test=40), "duplicate-mention": split(train=6)},
     ),
     "ct-ebm-sp-es": Corpus(
         ("ct-ebm-sp-brat.zip/train", "ct-ebm-sp-brat.zip/dev", "ct-ebm-sp-brat.zip/test"),

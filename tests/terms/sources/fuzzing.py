@@ -140,6 +140,10 @@ TARGETS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "mesh_terms": ("mesh_id\tmesh_name\nD000001\tCalcimycin\n", {}),
     "ctd_diseases": ("# DiseaseName\tDiseaseID\tSynonyms\nx\tMESH:D000001\ta|b\n", {}),
     "ctd_chemicals": ("# ChemicalName\tChemicalID\tSynonyms\nx\tMESH:D000001\ta|b\n", {}),
+    "chembl": (
+        "molregno\tpref_name\tchembl_id\tmolecule_type\n1280\tASPIRIN\tCHEMBL25\tSmall molecule\n",
+        {"type": "Chemical"},
+    ),
     "obo_table": ("identifier\tname\tsynonyms\n10\tVanin\tVNN|Vanins\n", {"prefix": "hgnc.genegroup"}),
     "pairs": (PAIRS, {}),
     "rdf": (TURTLE, {}),
