@@ -54,8 +54,7 @@ def test_hyphens_can_be_put_back(words: list[str], random: Random) -> None:
             lines.append("")
     lines = [line for line in lines if line] + [rest] * bool(rest)
     found = printed_text([[piece(50, 700 - at * STEP, line) for at, line in enumerate(lines)]], [792])
-    assert "\n" not in found.text
-    text = found.text
+    text = found.text  # with a line end before lines that look like items of a list
     for at in reversed(found.hyphens):
         text = f"{text[:at]}-\n{text[at:]}"
     shown = "\n".join(lines)

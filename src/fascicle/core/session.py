@@ -124,7 +124,7 @@ class OnnxSession:
             device: Where it computes.
         """
         self._session = session
-        self._lock = Lock()
+        self._lock, self._process = Lock(), os.getpid()
         self._file = _identity(path)
         self._alone = threads == 1  # true if a run stays on the thread of its caller
         self.path = path
@@ -168,6 +168,7 @@ class OnnxSession:
         Returns:
             True on success; false if the file is no longer the one that was opened.
         """
+        self._leave_parent()
         with self._lock:
             if not self._alone and _identity(self.path) == self._file:
                 self._session, self._alone = _opened(self.path, 1), True
@@ -188,8 +189,17 @@ class OnnxSession:
         missing = [name for name in self.inputs if name not in inputs]
         if missing:
             raise ValueError(f"{self.path.name} needs {', '.join(missing)}, got {', '.join(inputs) or 'nothing'}")
+        self._leave_parent()
         feed = {name: np.ascontiguousarray(inputs[name]) for name in self.inputs}
         return dict(zip(self.outputs, self._session.run(None, feed), strict=True))
+
+    def _leave_parent(self) -> None:
+        """In a forked child, replaces what needs threads of its parent: a lock that one held, and a pool of them."""
+        if self._process == os.getpid():
+            return
+        self._lock, self._process = Lock(), os.getpid()
+        if not self._alone and _identity(self.path) == self._file:
+            self._session, self._alone = _opened(self.path, 1), True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self.threads, self.device)

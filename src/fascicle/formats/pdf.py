@@ -73,20 +73,20 @@ class _PrintedText:
 
 
 def printed_text(
-    pages: Sequence[Sequence[Piece]], heights: Sequence[float], rules: Sequence[Sequence[Piece]]
+    pages: Sequence[Sequence[Piece]], heights: Sequence[float], rules: Sequence[Sequence[Piece]] | None = None
 ) -> _PrintedText:
     """Puts the pieces of pages in order, and joins them to one text.
 
     Args:
         pages: the pieces of each page, in any order.
         heights: of the pages.
-        rules: level lines that are drawn on each page.
+        rules: level lines that are drawn on each page; none by default.
     """
     heads = running_heads(pages, heights)
     marks = Line()
     numbers = [line_numbers(page) for page in pages]
     texts = ([one for one in page if one not in out] for page, out in zip(pages, numbers, strict=True))
-    lines = [list(_page_lines(*page, marks)) for page in zip(texts, heads, rules, strict=True)]
+    lines = [list(_page_lines(*page, marks)) for page in zip(texts, heads, rules or [()] * len(pages), strict=True)]
     joined, starts = _join(lines)
     return _PrintedText(
         text=joined.text,
