@@ -381,22 +381,19 @@ class SurfaceReader:
 
     def crosses_sentences(self, span: Span) -> bool:
         """True if a span has words of more than one sentence."""
-        first = bisect_right(self._starts, span[0]) - 1
-        last = bisect_right(self._starts, span[1] - 1) - 1
+        first, last = (bisect_right(self._starts, at) - 1 for at in (span[0], span[1] - 1))
         return not any(a <= first and last < b for a, b in self.sentences)
 
     def aligned(self, span: Span) -> tuple[int, int] | None:
         """Returns the word range of a span, ``(first, end)``; ``None`` if a boundary is inside a word."""
-        first = bisect_right(self._starts, span[0]) - 1
-        last = bisect_right(self._starts, span[1] - 1) - 1
+        first, last = (bisect_right(self._starts, at) - 1 for at in (span[0], span[1] - 1))
         if first < 0 or self.words[first][0] != span[0] or self.words[last][1] != span[1]:
             return None
         return first, last + 1
 
     def spans(self, width: int) -> Iterator[tuple[Span, Surface]]:
         """Yields all spans of up to ``width`` words within one sentence, with their words."""
-        text = self.document.text
-        tokens = [text[start:end] for start, end in self.words]
+        tokens = [self.document.text[start:end] for start, end in self.words]
         for begin, stop in self.sentences:
             for first in range(begin, stop):
                 for last in range(first + 1, min(first + width, stop) + 1):
