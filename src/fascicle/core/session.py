@@ -170,8 +170,7 @@ class OnnxSession:
         """
         self._leave_parent()
         with self._lock:
-            if not self._alone and _identity(self.path) == self._file:
-                self._session, self._alone = _opened(self.path, 1), True
+            self._open_alone()
             return self._alone
 
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -198,6 +197,10 @@ class OnnxSession:
         if self._process == os.getpid():
             return
         self._lock, self._process = Lock(), os.getpid()
+        self._open_alone()
+
+    def _open_alone(self) -> None:
+        """Opens the graph without a pool of threads, unless it has none or the file is no longer the same."""
         if not self._alone and _identity(self.path) == self._file:
             self._session, self._alone = _opened(self.path, 1), True
 
